@@ -1,0 +1,1 @@
+"""One command, `orthostream`, a sub-command in each module."""

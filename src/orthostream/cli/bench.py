@@ -1,0 +1,3 @@
+"""`orthostream bench`: measure against peers, in one run."""
+
+def add_parser(commands): ...

@@ -1,0 +1,68 @@
+"""Missing readings, completed by what the dictionary knows.
+
+A row with gaps is completed by the sparsest code that agrees with what was read. Starting from the mean of the row,
+each iteration codes the row, shrinks the small coefficients, and puts the decoded values into the gaps only::
+
+    z = D' y,      y_gap <- (D (z * z^2 / (z^2 + 0.3 mean(z^2))))_gap
+
+This is a majorise-minimise iteration for the sum of log(z^2 + c), over-relaxed by half. With a good dictionary the gaps
+are filled almost as if they had been read, and the gradient on completed rows is almost that of whole rows;
+filling with the mean of the row, as the paper does, leaves an error that no number of samples averages away. A row of
+which nothing was read becomes zero and pulls nowhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from orthostream._typing import FloatArray
+
+_ITERATIONS = 10
+_SHRINKAGE = 0.3
+_RELAXATION = 1.5
+
+
+def complete(batch: Any, dictionary: FloatArray) -> Any:
+    """Return the rows with NaN replaced; rows without any, and sparse matrices, are returned as they are.
+
+    Parameters
+    ----------
+    batch : array of shape (n_samples, N), with NaN where a reading is missing
+    dictionary : array of shape (N, K)
+        Orthonormal atoms as columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> atoms = np.array([[2.0, 1.0, 2.0], [2.0, -2.0, -1.0], [1.0, 2.0, -2.0]]) / 3.0
+    >>> complete(np.array([[4.0, 4.0, np.nan]]), atoms).round(2)
+    array([[4. , 4. , 1.8]])
+    """
+    if sparse.issparse(batch):
+        return batch
+    gaps = np.isnan(batch)
+    incomplete = gaps.any(axis=-1)
+    if not incomplete.any():
+        return batch
+    completed: FloatArray = np.array(batch)
+    completed[incomplete] = _fill(completed[incomplete], gaps[incomplete], dictionary)
+    return completed
+
+
+def _fill(rows: FloatArray, gaps: FloatArray, dictionary: FloatArray) -> FloatArray:
+    known = np.where(gaps, 0.0, rows)
+    count = np.maximum(rows.shape[-1] - gaps.sum(axis=-1, keepdims=True), 1)
+    # In units of the row's largest reading, so that squares neither overflow nor vanish.
+    unit = np.abs(known).max(axis=-1, keepdims=True)
+    known = known / np.where(unit > 0.0, unit, 1.0)
+    filled = np.where(gaps, known.sum(axis=-1, keepdims=True) / count, known).astype(rows.dtype)
+    tiny = np.finfo(rows.dtype).tiny
+    for _ in range(_ITERATIONS):
+        codes = filled @ dictionary
+        energy = codes * codes
+        codes *= energy / (energy + _SHRINKAGE * energy.mean(axis=-1, keepdims=True) + tiny)
+        filled += np.where(gaps, _RELAXATION * (codes @ dictionary.T - filled), 0.0).astype(rows.dtype)
+    return np.where(gaps, filled * unit, rows)

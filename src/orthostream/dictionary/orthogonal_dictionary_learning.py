@@ -1,0 +1,204 @@
+"""Algorithm 2: an orthogonal dictionary learnt from a stream, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from orthostream._typing import FloatArray
+from orthostream.dictionary.initialise import from_components, from_data, random_orthogonal
+from orthostream.dictionary.missing import complete
+from orthostream.dictionary.named import contrast_by_name, schedule_by_name
+from orthostream.dictionary.sparse_coding import keep_above, keep_largest
+from orthostream.dictionary.stream_estimator import StreamEstimator
+from orthostream.optimize import Callback, Objective, Schedule, SpectralBall, StochasticFrankWolfe, polar
+
+
+class OrthogonalDictionaryLearning(StreamEstimator):
+    """Learn an orthogonal dictionary from a stream of samples, one mini-batch at a time.
+
+    Every sample y is thought of as D x with orthonormal columns D and a sparse code x. The learner minimises the
+    expectation of ``-||D'y||_3^3`` over the spectral ball by stochastic Frank-Wolfe steps, each followed by a polar
+    decomposition. It keeps two matrices of the dictionary's size and nothing that grows with the stream.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        The number of atoms, at most the number of features, which is the default.
+    contrast : {"l3", "l4"} or Objective, default "l3"
+        What is small for sparse codes.
+    schedule : {"paper", "sfw", "constant"} or Schedule, default "paper"
+        The weights of the steps. "sfw" is the method of Mokhtari et al., which leaves out the polar decomposition
+        between steps.
+    init : {"random", "data"} or array of shape (n_components, n_features), default "random"
+        The first dictionary: drawn uniformly, fitted to the first mini-batch, or given, with orthonormal rows.
+    average : bool, default False
+        Report the polar factor of a running mean of the dictionaries instead of the last one: steadier, a little
+        slower to forget the start.
+    batch_size : int, optional
+        None takes the rows of each `partial_fit` as one mini-batch; a number cuts the stream into mini-batches of that
+        many rows, however it arrives.
+    n_nonzero, threshold : int and float, optional
+        What `transform` keeps: the largest coefficients of each sample, and those larger than a threshold. All, by
+        default.
+    random_state : int, RandomState or None
+        Draws the first dictionary, and nothing after that.
+    callbacks : sequence of functions, optional
+        Each is called after every step with a `Progress` (t, state, gap, objective); `fit` stops where one returns
+        True.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The dictionary: its rows are the atoms, and orthonormal.
+    state_ : State
+        All that the next step needs.
+    n_steps_ : int
+        Steps taken.
+
+    Notes
+    -----
+    NaN marks a missing reading: see `orthostream.dictionary.missing`. Float32 stays float32. Arrays passed in are
+    never written to.
+
+    Examples
+    --------
+    >>> from orthostream import OrthogonalDictionaryLearning
+    >>> from orthostream.datasets import make_bernoulli_gaussian
+    >>> from orthostream.metrics import recovery_error
+    >>> data = make_bernoulli_gaussian(n_samples=10_000, n_features=10, sparsity=0.3, random_state=0)
+    >>> learner = OrthogonalDictionaryLearning(random_state=0)
+    >>> for start in range(0, 10_000, 10):
+    ...     learner = learner.partial_fit(data.samples[start : start + 10])
+    >>> bool(recovery_error(learner.components_, data.components) < 2e-3)
+    True
+    """
+
+    _PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {"contrast": "l3", "schedule": "paper", "init": "random", "average": False},
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        contrast: str | Objective = "l3",
+        schedule: str | Schedule = "paper",
+        init: str | ArrayLike = "random",
+        average: bool = False,
+        batch_size: int | None = None,
+        n_nonzero: int | None = None,
+        threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.contrast = contrast
+        self.schedule = schedule
+        self.init = init
+        self.average = average
+        self.batch_size = batch_size
+        self.n_nonzero = n_nonzero
+        self.threshold = threshold
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    @classmethod
+    def preset(cls, name: str, **parameters: Any) -> Self:
+        """Return a learner set up by intent: "paper" is the paper's algorithm to the letter.
+
+        >>> OrthogonalDictionaryLearning.preset("paper", n_components=3)
+        OrthogonalDictionaryLearning(n_components=3)
+        """
+        if name not in cls._PRESETS:
+            raise ValueError(f"preset must be one of {sorted(cls._PRESETS)}, got {name!r}.")
+        return cls(**(cls._PRESETS[name] | parameters))
+
+    @property
+    def components_(self) -> FloatArray:
+        """The atoms, one in each row."""
+        if not hasattr(self, "state_"):
+            raise AttributeError("components_ is there after the first mini-batch: call fit or partial_fit.")
+        return np.ascontiguousarray(self._dictionary().T)
+
+    @property
+    def n_steps_(self) -> int:
+        """The number of steps taken."""
+        if not hasattr(self, "state_"):
+            raise AttributeError("n_steps_ is there after the first mini-batch: call fit or partial_fit.")
+        return self.state_.t
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.state_.x.shape[1])
+
+    def _dictionary(self) -> FloatArray:
+        """Return the dictionary as columns."""
+        state = self.state_
+        if state.average is not None:
+            return polar(state.average, near=state.x)[0]
+        return state.x if self.solver_.post_step is not None else polar(state.x)[0]
+
+    def _make_solver(self) -> StochasticFrankWolfe:
+        schedule, post_step = schedule_by_name(self.schedule)
+        return StochasticFrankWolfe(
+            SpectralBall(), contrast_by_name(self.contrast), schedule, post_step, average=self.average
+        )
+
+    def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
+        features = self.n_features_in_
+        count = features if self.n_components is None else self.n_components
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= features:
+            raise ValueError(f"n_components must be an integer from 1 to n_features = {features}, got {count!r}.")
+        if not isinstance(self.init, str):
+            return from_components(self.init, int(count), features)
+        if self.init not in ("random", "data"):
+            raise ValueError(f'init must be "random", "data" or an array, got {self.init!r}.')
+        start = random_orthogonal(features, int(count), check_random_state(self.random_state))
+        return start if self.init == "random" else from_data(start, complete(batch, start), solver.objective)
+
+    def _allows_nan(self) -> bool:
+        return True
+
+    def _completed(self, batch: Any) -> Any:
+        return complete(batch, self.state_.x)
+
+    # -- using the dictionary ------------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the codes of the samples: all coefficients, or those that n_nonzero and threshold keep."""
+        check_is_fitted(self, "state_")
+        X = self._validated(X, reset=False)
+        if self.n_nonzero is not None and not 1 <= self.n_nonzero:
+            raise ValueError(f"n_nonzero must be at least 1 or None, got {self.n_nonzero!r}.")
+        dictionary = self._dictionary()
+        codes: FloatArray = complete(X, dictionary) @ dictionary
+        if self.threshold is not None:
+            codes = keep_above(codes, self.threshold)
+        if self.n_nonzero is not None:
+            codes = keep_largest(codes, self.n_nonzero)
+        return codes
+
+    def inverse_transform(self, X: Any) -> FloatArray:
+        """Return the samples that codes stand for."""
+        check_is_fitted(self, "state_")
+        codes = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        dictionary = self._dictionary()
+        if codes.ndim != 2 or codes.shape[1] != dictionary.shape[1]:
+            raise ValueError(f"codes must have shape (n_samples, {dictionary.shape[1]}), got {codes.shape}.")
+        samples: FloatArray = codes @ dictionary.T
+        return samples
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return how sparse the codes of samples are: minus the contrast, so that higher is better."""
+        check_is_fitted(self, "state_")
+        X = self._validated(X, reset=False)
+        weights = self._validated_weights(sample_weight, X)
+        dictionary = self._dictionary()
+        return -float(self.solver_.objective.value(dictionary, complete(X, dictionary), weights))

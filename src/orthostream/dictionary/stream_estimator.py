@@ -1,0 +1,305 @@
+"""What the learners share: a solver and its state behind scikit-learn's interface, fed by a stream."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from orthostream._typing import FloatArray
+from orthostream.dictionary import persistence
+from orthostream.dictionary.named import from_plain, to_plain
+from orthostream.optimize import Progress, State, Status, StochasticFrankWolfe
+from orthostream.optimize.stochastic_frank_wolfe import notify
+from orthostream.optimize.threads import SMALL, one_blas_thread
+
+#: Sums of squares between these bounds leave room for any power that a contrast takes.
+_LEAST, _MOST = 1e-40, 1e40
+
+#: Steps that `fit` takes at least, by passing over the data as often as it must.
+_FIT_STEPS = 1000
+
+#: Samples in a mini-batch of `fit`, unless ``batch_size`` says otherwise.
+_FIT_BATCH = 64
+
+
+class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A solver fed by `partial_fit`; subclasses say which solver, and where it starts."""
+
+    solver_: StochasticFrankWolfe
+    state_: State
+    n_features_in_: int
+    batch_size: int | None
+    callbacks: Any
+
+    @abstractmethod
+    def _make_solver(self) -> StochasticFrankWolfe:
+        """Return the solver that the constructor's words describe."""
+
+    @abstractmethod
+    def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
+        """Return the first point, given the first mini-batch."""
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from scratch, from a data set that is passed over as a stream.
+
+        Mini-batches have ``batch_size`` rows (64 where that is None); whole passes are repeated until 1,000 steps are
+        taken, or a callback stops the run.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+        """
+        X = self._validated(X, reset=True)
+        weights = self._validated_weights(sample_weight, X)
+        self._reset()
+        size = self._batch_size() or _FIT_BATCH
+        self.status_ = Status.STEP_BUDGET
+        with self._one_thread():
+            while True:
+                for start in range(0, X.shape[0], size):
+                    rows = slice(start, start + size)
+                    self._learn(X[rows], None if weights is None else weights[rows])
+                    if self._notified(X[rows]):
+                        self.status_ = Status.STOPPED
+                        return self
+                if not hasattr(self, "state_"):
+                    raise ValueError("every sample has weight zero: there is nothing to learn from.")
+                if self.state_.t >= _FIT_STEPS or self.state_.t == 0:
+                    return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the next rows of a stream.
+
+        With ``batch_size=None`` the rows are one mini-batch: one step of the algorithm. With a number the stream is
+        cut anew into mini-batches of exactly that many rows, so that the result does not depend on how it
+        arrives; up to ``batch_size - 1`` rows wait in ``pending_`` for the next call.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+        """
+        fused = getattr(self, "_fused", None)
+        if fused is not None and sample_weight is None and self.batch_size is None and not self.callbacks:
+            # What the slow way would find to do for plain rows is nothing, and the compiled step knows plain rows.
+            if self.n_features_in_ <= SMALL:
+                state = fused(self.state_, X)
+            else:
+                with one_blas_thread():
+                    state = fused(self.state_, X)
+            if state is not None:
+                self.state_ = state
+                return self
+        elif sample_weight is None and self._is_plain(X):
+            with one_blas_thread():
+                self.state_ = self.solver_.step(self.state_, X)
+            if self.callbacks:
+                self._notified(X)
+            return self
+        X = self._validated(X, reset=not hasattr(self, "state_"))
+        weights = self._validated_weights(sample_weight, X)
+        with self._one_thread():
+            for rows, row_weights in self._cut(X, weights):
+                self._learn(rows, row_weights)
+                self._notified(rows)
+        return self
+
+    def _is_plain(self, X: Any) -> bool:
+        """Tell whether rows can go to the solver as they are."""
+        if type(X) is not np.ndarray or not getattr(self, "_takes_plain", False) or self.batch_size is not None:
+            return False
+        if X.dtype != self.state_.x.dtype or X.ndim != 2 or X.shape[1] != self.n_features_in_ or len(X) == 0:
+            return False
+        flat = X.reshape(-1)
+        # NaN, infinities, zeros and extreme values all show in the sum of squares.
+        return X.flags.c_contiguous and bool(_LEAST < flat.dot(flat) < _MOST)
+
+    def _reset(self) -> None:
+        for name in ("solver_", "state_", "pending_", "pending_weight_", "scale_", "_takes_plain", "_fused"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _learn(self, batch: Any, weights: FloatArray | None) -> None:
+        """Take a step on a validated mini-batch, which may hold missing or extreme values."""
+        if weights is not None and not weights.any():
+            return  # nothing in it counts
+        if not hasattr(self, "solver_"):
+            self.scale_ = 1.0
+            self.solver_ = self._make_solver()
+            self._take_plain(not hasattr(self, "feature_names_in_"))
+        batch = self._scaled(batch)
+        if not hasattr(self, "state_"):
+            self.state_ = self.solver_.init(self._start(batch, self.solver_).astype(batch.dtype))
+        batch = self._completed(batch)
+        self.state_ = self.solver_.step(self.state_, batch, weights)
+
+    def _take_plain(self, plain: bool) -> None:
+        """Set whether rows may go to the solver without the checks that find nothing in plain arrays."""
+        self._takes_plain = plain
+        self._fused = self.solver_.fused if plain else None
+
+    def _completed(self, batch: Any) -> Any:
+        """Return a mini-batch without missing values."""
+        return batch
+
+    def _scaled(self, batch: Any) -> Any:
+        """Return the mini-batch in units in which no power of it overflows or vanishes.
+
+        The unit is a power of two, so that scaling rounds nothing. It is 1 until a value demands another.
+        """
+        values = batch.data if sparse.issparse(batch) else batch
+        largest = float(np.nanmax(np.abs(values), initial=0.0))
+        size = largest * self.scale_
+        if largest > 0.0 and not _LEAST**0.5 < size < _MOST**0.5:
+            unit = 2.0 ** -np.floor(np.log2(largest))
+            # What was learnt so far keeps its direction; its length is that of the p-th power of the data.
+            if hasattr(self, "state_") and size >= 1.0:
+                ratio = (unit / self.scale_) ** getattr(self.solver_.objective, "p", 2.0)
+                self.state_ = self.state_._replace(gradient=self.state_.gradient * ratio)
+            if not hasattr(self, "state_") or size >= 1.0:
+                self.scale_ = float(unit)
+                self.solver_ = self._make_solver()
+                self._take_plain(False)
+        return batch if self.scale_ == 1.0 else batch * batch.dtype.type(self.scale_)
+
+    def _notified(self, batch: Any) -> bool:
+        if not self.callbacks or not hasattr(self, "state_"):
+            return False
+        return notify(self.callbacks, Progress(self.solver_, self.state_, self._completed(self._scaled(batch))))
+
+    def _cut(self, X: Any, weights: FloatArray | None) -> Iterator[tuple[Any, FloatArray | None]]:
+        size = self._batch_size()
+        if size is None:
+            yield X, weights
+            return
+        if weights is None and getattr(self, "pending_weight_", None) is not None:
+            weights = np.ones(X.shape[0], X.dtype)
+        stack = sparse.vstack if sparse.issparse(X) else np.concatenate
+        if getattr(self, "pending_", None) is not None:
+            if weights is not None:
+                before = self.pending_weight_
+                before = np.ones(self.pending_.shape[0], X.dtype) if before is None else before
+                weights = np.concatenate([before, weights])
+            X = stack([self.pending_, X])
+            X = X.tocsr() if sparse.issparse(X) else X
+        whole = X.shape[0] - X.shape[0] % size
+        for start in range(0, whole, size):
+            rows = slice(start, start + size)
+            yield X[rows], None if weights is None else weights[rows]
+        self.pending_ = X[whole:].copy()
+        self.pending_weight_ = None if weights is None else weights[whole:].copy()
+
+    def _one_thread(self) -> Any:
+        return one_blas_thread() if self.n_features_in_ > SMALL else nullcontext()
+
+    # -- validation ----------------------------------------------------------------------------------------------
+
+    def _allows_nan(self) -> bool:
+        return False
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        dtype: Any = (np.float64, np.float32)
+        if not reset and hasattr(self, "state_"):
+            dtype = self.state_.x.dtype
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=dtype,
+            accept_sparse="csr",
+            order="C",
+            ensure_all_finite="allow-nan" if self._allows_nan() else True,
+        )
+
+    @staticmethod
+    def _validated_weights(sample_weight: Any, X: Any) -> FloatArray | None:
+        if sample_weight is None:
+            return None
+        weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        return weights
+
+    def _batch_size(self) -> int | None:
+        size = self.batch_size
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1):
+            raise ValueError(f"batch_size must be a positive integer or None, got {size!r}.")
+        return None if size is None else int(size)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allows_nan()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # -- persistence ---------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted estimator: arrays and a JSON header, no pickle.
+
+        Loading and going on is bit-identical to never having stopped. Callbacks and a random generator are not saved;
+        a contrast or a schedule of one's own must be given to `load` again.
+        """
+        check_is_fitted(self, "state_")
+        arrays = {f"state/{name}": array for name, array in self.state_.to_arrays().items()}
+        pending = getattr(self, "pending_", None)
+        if pending is not None:
+            arrays["pending"] = pending.toarray() if sparse.issparse(pending) else pending
+            if self.pending_weight_ is not None:
+                arrays["pending_weight"] = self.pending_weight_
+        parameters = {}
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, np.ndarray):
+                arrays[f"parameter/{name}"] = value
+            elif name != "callbacks":
+                parameters[name] = to_plain(value)
+        names = getattr(self, "feature_names_in_", None)
+        header = {
+            "class": type(self).__name__,
+            "parameters": parameters,
+            "own": [n for n in ("contrast", "schedule") if n in parameters and parameters[n] is None],
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": None if names is None else [str(name) for name in names],
+            "scale": self.scale_,
+            "sparse_pending": sparse.issparse(pending),
+        }
+        persistence.write(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **parameters: Any) -> Self:
+        """Return the estimator that `save` wrote; keyword arguments replace constructor words that it could not."""
+        header, arrays = persistence.read(path)
+        if header.get("class") != cls.__name__:
+            raise persistence.SavedEstimatorError(
+                f"{os.fspath(path)} holds a {header.get('class')}, not a {cls.__name__}."
+            )
+        for name in header["own"]:
+            if name not in parameters:
+                raise ValueError(f"the {name} was an object of your own: give it again, load(path, {name}=...).")
+        words = {name: from_plain(value) for name, value in header["parameters"].items()}
+        words |= {name[10:]: array for name, array in arrays.items() if name.startswith("parameter/")}
+        estimator = cls(**(words | parameters))
+        estimator.n_features_in_ = int(header["n_features_in"])
+        if header["feature_names_in"] is not None:
+            estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
+        estimator.scale_ = float(header["scale"])
+        estimator.solver_ = estimator._make_solver()
+        estimator.state_ = State.from_arrays({n[6:]: a for n, a in arrays.items() if n.startswith("state/")})
+        estimator._take_plain(header["feature_names_in"] is None and estimator.scale_ == 1.0)
+        if "pending" in arrays:
+            pending = arrays["pending"]
+            estimator.pending_ = sparse.csr_matrix(pending) if header["sparse_pending"] else pending
+            estimator.pending_weight_ = arrays.get("pending_weight")
+        return estimator

@@ -1,0 +1,147 @@
+"""Section V-D: sparse principal components from a stream, by Algorithm 1 over the Euclidean ball."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from orthostream._typing import FloatArray
+from orthostream.dictionary.named import schedule_by_name
+from orthostream.dictionary.stream_estimator import StreamEstimator
+from orthostream.optimize import Callback, L2Ball, Schedule, SparsePCAObjective, StochasticFrankWolfe
+
+
+class StreamingSparsePCA(StreamEstimator):
+    """Find sparse principal components in a stream of samples, one mini-batch at a time.
+
+    A component z minimises the expectation of ``-(z'y)^2 + penalty * H_mu(z)`` over the unit ball, with Huber's
+    smoothed l1 norm H. Further components are learnt at the same time, each from the samples less their projections
+    to the components before it.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+    penalty : float, default 1.0
+        The weight of the smoothed l1 norm, in units of the samples' variance: the larger, the sparser.
+    mu : float, default 0.2
+        Where Huber's norm turns from square to absolute value.
+    schedule : {"paper", "sfw", "constant"} or Schedule, default "paper"
+    init : "random" or array of shape (n_components, n_features), default "random"
+    batch_size : int, optional
+        None takes the rows of each `partial_fit` as one mini-batch; a number cuts the stream into mini-batches of that
+        many rows, however it arrives.
+    random_state : int, RandomState or None
+    callbacks : sequence of functions, optional
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        Unit vectors, one in each row.
+    state_ : State
+
+    Notes
+    -----
+    Samples are taken as centred; subtract a known mean before.
+
+    Examples
+    --------
+    >>> from orthostream import StreamingSparsePCA
+    >>> from orthostream.datasets import make_sparse_component
+    >>> data = make_sparse_component(5_000, 20, n_nonzero=4, random_state=0)
+    >>> learner = StreamingSparsePCA(random_state=0)
+    >>> for start in range(0, 5_000, 10):
+    ...     learner = learner.partial_fit(data.samples[start : start + 10])
+    >>> bool(abs(learner.components_[0] @ data.component) > 0.999)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        penalty: float = 1.0,
+        mu: float = 0.2,
+        schedule: str | Schedule = "paper",
+        init: str | ArrayLike = "random",
+        batch_size: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.penalty = penalty
+        self.mu = mu
+        self.schedule = schedule
+        self.init = init
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    @property
+    def components_(self) -> FloatArray:
+        """The components, one in each row."""
+        if not hasattr(self, "state_"):
+            raise AttributeError("components_ is there after the first mini-batch: call fit or partial_fit.")
+        return _unit_rows(self.state_.x)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.state_.x)
+
+    def _make_solver(self) -> StochasticFrankWolfe:
+        schedule, _ = schedule_by_name(self.schedule)
+        # The penalty belongs to the user's units, the samples that the solver sees may be in others.
+        objective = SparsePCAObjective(self.penalty * getattr(self, "scale_", 1.0) ** 2, self.mu)
+        return StochasticFrankWolfe(L2Ball(), objective, schedule)
+
+    def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
+        count, features = self.n_components, self.n_features_in_
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= features:
+            raise ValueError(f"n_components must be an integer from 1 to n_features = {features}, got {count!r}.")
+        if not isinstance(self.init, str):
+            given = np.array(self.init, dtype=float)
+            if given.shape != (count, features) or not np.isfinite(given).all():
+                raise ValueError(f"init must be finite and of shape {(count, features)}, got shape {given.shape}.")
+            return _unit_rows(given)
+        if self.init != "random":
+            raise ValueError(f'init must be "random" or an array, got {self.init!r}.')
+        return _unit_rows(check_random_state(self.random_state).standard_normal((count, features)))
+
+    def _completed(self, batch: Any) -> Any:
+        """Return the mini-batch as each component sees it: less its projections to the components before."""
+        rows = batch.toarray() if sparse.issparse(batch) else batch
+        components = self.components_
+        deflated = np.empty((len(components), *rows.shape), rows.dtype)
+        for rest, component in zip(deflated, components, strict=True):
+            rest[...] = rows
+            rows = rows - np.outer(rows @ component, component)
+        return deflated
+
+    def _is_plain(self, X: Any) -> bool:
+        return self.n_components == 1 and super()._is_plain(X)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the projections of samples to the components."""
+        check_is_fitted(self, "state_")
+        X = self._validated(X, reset=False)
+        scores: FloatArray = X @ self.components_.T
+        return scores
+
+    def inverse_transform(self, X: Any) -> FloatArray:
+        """Return the samples that projections stand for."""
+        check_is_fitted(self, "state_")
+        codes = np.asarray(X)
+        if codes.ndim != 2 or codes.shape[1] != len(self.state_.x):
+            raise ValueError(f"codes must have shape (n_samples, {len(self.state_.x)}), got {codes.shape}.")
+        samples: FloatArray = codes @ self.components_
+        return samples
+
+
+def _unit_rows(rows: FloatArray) -> FloatArray:
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return rows / np.where(norms > 0.0, norms, 1.0)

@@ -1,0 +1,66 @@
+"""Algorithm 1: convex sets and their oracles, objectives, schedules, one solver, the Frank-Wolfe gap."""
+
+from orthostream.optimize.callbacks import Callback, Progress, Result, Status
+from orthostream.optimize.check import check_objective, check_set
+from orthostream.optimize.gap import frank_wolfe_gap
+from orthostream.optimize.objectives import (
+    CallableObjective,
+    LeastSquares,
+    LpContrast,
+    Objective,
+    SparsePCAObjective,
+)
+from orthostream.optimize.polar import polar
+from orthostream.optimize.post_step import PolarStep, PostStep
+from orthostream.optimize.schedules import (
+    ConstantSchedule,
+    CoolThenConstant,
+    MokhtariSchedule,
+    PaperSchedule,
+    Schedule,
+)
+from orthostream.optimize.sets import (
+    Box,
+    ConvexSet,
+    L1Ball,
+    L2Ball,
+    LInfBall,
+    NuclearBall,
+    Simplex,
+    SpectralBall,
+)
+from orthostream.optimize.state import State
+from orthostream.optimize.stochastic_frank_wolfe import StochasticFrankWolfe
+
+__all__ = [
+    "Box",
+    "CallableObjective",
+    "Callback",
+    "ConstantSchedule",
+    "ConvexSet",
+    "CoolThenConstant",
+    "L1Ball",
+    "L2Ball",
+    "LInfBall",
+    "LeastSquares",
+    "LpContrast",
+    "MokhtariSchedule",
+    "NuclearBall",
+    "Objective",
+    "PaperSchedule",
+    "PolarStep",
+    "PostStep",
+    "Progress",
+    "Result",
+    "Schedule",
+    "Simplex",
+    "SparsePCAObjective",
+    "SpectralBall",
+    "State",
+    "Status",
+    "StochasticFrankWolfe",
+    "check_objective",
+    "check_set",
+    "frank_wolfe_gap",
+    "polar",
+]

@@ -1,0 +1,57 @@
+"""What a callback sees, and how a run can end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from orthostream._typing import FloatArray
+from orthostream.optimize.objectives.base import Batch
+from orthostream.optimize.state import State
+
+if TYPE_CHECKING:
+    from orthostream.optimize.stochastic_frank_wolfe import StochasticFrankWolfe
+
+
+class Progress:
+    """A step just taken. Gap and objective are measured when asked for, so that a callback pays only for its own."""
+
+    def __init__(self, solver: StochasticFrankWolfe, state: State, batch: Batch) -> None:
+        self.solver, self.state, self.batch = solver, state, batch
+
+    @property
+    def t(self) -> int:
+        """The number of steps taken."""
+        return self.state.t
+
+    @cached_property
+    def gap(self) -> FloatArray:
+        """The Frank-Wolfe gap at the new point, on the mini-batch or the held-out sample."""
+        return self.solver.gap(self.state, self.batch)
+
+    @cached_property
+    def objective(self) -> FloatArray:
+        """The objective at the new point, on the same sample."""
+        return self.solver.objective.value(self.state.x, self.batch)
+
+
+#: A callback takes a `Progress` and stops the run by returning True.
+Callback: TypeAlias = Callable[[Progress], bool | None]
+
+
+class Status(Enum):
+    """Why a run ended."""
+
+    STREAM_ENDED = "the stream ended"
+    STEP_BUDGET = "the step budget is spent"
+    TIME_BUDGET = "the time budget is spent"
+    STOPPED = "a callback stopped the run"
+
+
+class Result(NamedTuple):
+    """The state a run ended in, and why it ended."""
+
+    state: State
+    status: Status

@@ -1,0 +1,57 @@
+"""Algorithm 2 in one compiled call, where Numba is there and the arrays suit it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from orthostream.optimize.polar import accelerated
+from orthostream.optimize.polar.kernel import DOUBLE
+from orthostream.optimize.schedules import Schedule
+from orthostream.optimize.state import State
+
+_DOUBLE = np.dtype(np.float64)
+
+
+class FusedStep:
+    """The step of Algorithm 2 with a contrast of power p, for one problem in double precision.
+
+    Calling it returns the next state, or None where the mini-batch needs the general step: another type or layout,
+    values that are missing, infinite, all zero or extreme, or a gradient that calls for the exact path.
+    """
+
+    __slots__ = ("_p", "_step", "_weights")
+
+    def __init__(self, step: Callable[..., Any], schedule: Schedule, p: float) -> None:
+        self._step = step
+        self._weights = schedule.weights
+        self._p = p
+
+    def __call__(self, state: State, batch: Any) -> State | None:
+        """Return the state after one mini-batch, or None."""
+        t, x, gradient, memory, average = state
+        if (
+            type(batch) is not np.ndarray
+            or batch.dtype != _DOUBLE
+            or x.dtype != _DOUBLE
+            or batch.ndim != 2
+            or x.ndim != 2
+            or batch.shape[1] != x.shape[0]
+            or not batch.flags.c_contiguous
+            or average is not None
+        ):
+            return None
+        rho, gamma = self._weights(t + 1, len(batch))
+        x, gradient, low, moved = self._step(
+            x, gradient, batch, rho, gamma, self._p, memory, DOUBLE.vertex, DOUBLE.iterate
+        )
+        return State(t + 1, x, gradient, low) if moved else None
+
+
+def fused_step(schedule: Schedule, p: float) -> FusedStep | None:
+    """Return the compiled step, or None where Numba is absent or turned off."""
+    module = accelerated()
+    return None if module is None else FusedStep(module.compiled_step, schedule, p)
+

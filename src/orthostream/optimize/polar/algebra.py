@@ -1,0 +1,128 @@
+"""The few matrix operations that the product path is made of, for stacks in NumPy and for one matrix in BLAS.
+
+At the sizes of interest a call of NumPy costs as much as the arithmetic behind it. BLAS takes the scaling and the
+addition along with the product, which halves the number of calls; it knows nothing of stacks, NumPy does.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from orthostream._typing import FloatArray
+
+
+class Algebra(Protocol):
+    """What the product path asks of its arithmetic; ``x`` is (..., N, K), all else (..., K, K) and symmetric."""
+
+    def gram(self, x: FloatArray, alpha: float, beta: float, out: FloatArray | None = None) -> FloatArray:
+        """Return alpha x'x + beta 1."""
+        ...
+
+    def square(self, a: FloatArray, alpha: float, beta: float) -> FloatArray:
+        """Return alpha a a + beta 1."""
+        ...
+
+    def times(self, a: FloatArray, b: FloatArray, alpha: float, out: FloatArray | None = None) -> FloatArray:
+        """Return alpha a b."""
+        ...
+
+    def times_plus(self, a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+        """Return a b + c, in the place of c."""
+        ...
+
+    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> FloatArray:
+        """Return alpha x a^-1 + beta x for positive definite a, which is overwritten."""
+        ...
+
+
+def diagonal(a: FloatArray) -> FloatArray:
+    """Return a writeable view of the diagonals of a stack of contiguous square matrices."""
+    return a.reshape(*a.shape[:-2], -1)[..., :: a.shape[-1] + 1]
+
+
+class Stack:
+    """Any stack, any float type, by NumPy's broadcasting."""
+
+    def gram(self, x: FloatArray, alpha: float, beta: float, out: FloatArray | None = None) -> FloatArray:
+        gram: FloatArray = np.matmul(x.mT, x, out=out)
+        gram *= alpha
+        diagonal(gram)[...] += beta
+        return gram
+
+    def square(self, a: FloatArray, alpha: float, beta: float) -> FloatArray:
+        square: FloatArray = a @ a
+        square *= alpha
+        diagonal(square)[...] += beta
+        return square
+
+    def times(self, a: FloatArray, b: FloatArray, alpha: float, out: FloatArray | None = None) -> FloatArray:
+        product: FloatArray = np.matmul(a, b, out=out)
+        if alpha != 1.0:
+            product *= alpha
+        return product
+
+    def times_plus(self, a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+        c += a @ b
+        return c
+
+    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> FloatArray:
+        inverse = np.linalg.inv(a)
+        inverse *= alpha
+        diagonal(inverse)[...] += beta
+        product: FloatArray = x @ inverse
+        return product
+
+
+class Single:
+    """One matrix of double precision. BLAS counts by columns: it is given, and gives, the transposes."""
+
+    def __init__(self, size: int) -> None:
+        self.one: FloatArray = np.eye(size)
+
+    def gram(self, x: FloatArray, alpha: float, beta: float, out: FloatArray | None = None) -> FloatArray:
+        if out is None:
+            out = self.one.copy()
+        else:
+            out[...] = self.one
+        gram: FloatArray = blas.dgemm(alpha, x.T, x.T, beta, out.T, trans_b=1, overwrite_c=1).T
+        return gram
+
+    def square(self, a: FloatArray, alpha: float, beta: float) -> FloatArray:
+        square: FloatArray = blas.dgemm(alpha, a.T, a.T, beta, self.one.T).T
+        return square
+
+    def times(self, a: FloatArray, b: FloatArray, alpha: float, out: FloatArray | None = None) -> FloatArray:
+        if out is None:
+            out = np.empty(a.shape)
+        product: FloatArray = blas.dgemm(alpha, b.T, a.T, 0.0, out.T, overwrite_c=1).T
+        return product
+
+    def times_plus(self, a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+        total: FloatArray = blas.dgemm(1.0, b.T, a.T, 1.0, c.T, overwrite_c=1).T
+        return total
+
+    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> FloatArray:
+        factor, bad = lapack.dpotrf(a.T, overwrite_a=1, clean=0)
+        if bad:
+            raise np.linalg.LinAlgError("the shifted Gram matrix is not positive definite")
+        half, _ = lapack.dpotri(factor, overwrite_c=1)
+        product: FloatArray = blas.dsymm(alpha, half, x.T, beta, x.T).T
+        return product
+
+
+STACK = Stack()
+_singles: dict[int, Single] = {}
+
+
+def algebra_for(a: FloatArray) -> Algebra:
+    """Return the arithmetic that suits a matrix or a stack."""
+    if a.ndim != 2 or a.dtype != np.float64:
+        return STACK
+    size = a.shape[1]
+    single = _singles.get(size)
+    if single is None:
+        single = _singles[size] = Single(size)
+    return single

@@ -1,0 +1,167 @@
+"""The scalar side of the polar kernel: which steps bring a spectrum to one, and with which coefficients.
+
+Every step maps the singular values of a matrix and leaves its polar factor alone. There are two kinds:
+
+* a **Halley step** ``x (a + b x^2) / (1 + c x^2)``, optimal for a spectrum in ``[low, 1]`` (Nakatsukasa, Bai and
+  Gygi 2010): two products and one inverse of a well-conditioned positive definite matrix take a condition number
+  of 1,000 to 4, of 100 to 2, of 10 to 1.16;
+* a **quintic step** ``a x + b x^3 + c x^5``, the minimax odd polynomial on ``[low, 1]``: three products take a
+  condition number of 10 to 2.6, of 2 to 1.05.
+
+Near one a closed form takes over: a **root step** is the Chebyshev polynomial of ``(1 + e)^(-1/2)`` on
+``|e| <= radius``, e being the deviation of the Gram matrix from one: of the second degree with three products, of
+the first with two.
+
+The steps for a guess of ``low`` come from a table on a fixed grid, so that the NumPy path and the compiled path
+take the very same ones.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+
+HALLEY, QUINTIC = 0, 1
+
+# What steps cost, in matrix products, between plain NumPy (where an inverse is dear) and compiled code.
+_HALLEY_COST, _QUINTIC_COST, _LINEAR_COST = 4.5, 3.25, 2.25
+
+#: Guesses of the smallest singular value for which steps are planned: eight to an octave, from 2^-13. Below the
+#: first of them only the exact path is accurate enough.
+_GRID = 13 * 8
+LOWS: FloatArray = 2.0 ** (np.arange(-_GRID, 0) / 8.0)
+LOWEST = float(LOWS[0])
+
+#: The most steps of any plan.
+MOST_STEPS = 6
+
+
+class Plan(NamedTuple):
+    """The steps that bring singular values in [low, 1] within reach of root steps."""
+
+    kinds: tuple[int, ...]
+    coefficients: tuple[tuple[float, float, float], ...]
+    error: float
+    """The largest distance from 1 that is left."""
+
+
+@cache
+def halley(low: float) -> tuple[tuple[float, float, float], float]:
+    """Return the optimal Halley coefficients (a, b, c) on [low, 1], and the smallest value after the step.
+
+    >>> halley(1.0)
+    ((3.0, 1.0, 3.0), 1.0)
+    """
+    square = low * low
+    d = (4.0 * (1.0 - square) / (square * square)) ** (1.0 / 3.0)
+    root = (1.0 + d) ** 0.5
+    a = root + 0.5 * (8.0 - 4.0 * d + 8.0 * (2.0 - square) / (square * root)) ** 0.5
+    b = (a - 1.0) ** 2 / 4.0
+    c = a + b - 1.0
+    return (a, b, c), min(low * (a + b * square) / (1.0 + c * square), 1.0)
+
+
+@cache
+def quintic(low: float) -> tuple[tuple[float, float, float], float]:
+    """Return the odd quintic closest to 1 on [low, 1], scaled to a largest value of 1, and its smallest value.
+
+    Remez' exchange with four points: both ends and the two extremes between them.
+
+    >>> coefficients, reached = quintic(0.1)
+    >>> round(1 / reached, 3)
+    2.659
+    """
+    if low > 0.999:  # the exchange is at the end of double precision there; the expansion at 1 is as good
+        return (1.875, -1.25, 0.375), 1.0 - 2.5 * (1.0 - low) ** 3
+    inner, outer = (3.0 * low + 1.0) / 4.0, (low + 3.0) / 4.0
+    a = b = c = error = 0.0
+    for _ in range(12):
+        points = np.array([low, inner, outer, 1.0])
+        system = np.stack([points, points**3, points**5, [1.0, -1.0, 1.0, -1.0]], axis=1)
+        a, b, c, error = (float(v) for v in np.linalg.solve(system, np.ones(4)))
+        spread = (9.0 * b * b - 20.0 * a * c) ** 0.5
+        inner, outer = ((-3.0 * b - spread) / (10.0 * c)) ** 0.5, ((-3.0 * b + spread) / (10.0 * c)) ** 0.5
+    top = 1.0 + abs(error)
+    return (a / top, b / top, c / top), (1.0 - abs(error)) / top
+
+
+def linear_root(radius: float) -> tuple[tuple[float, float], float]:
+    """Return (c0, c1) with c0 + c1 e close to (1 + e)^(-1/2) on |e| <= radius, and the relative error.
+
+    The square term of the series, 3/8 e^2, is replaced by its mean value on the interval.
+    """
+    square = radius * radius
+    return (1.0 + 0.1875 * square, -0.5), 0.1875 * square * (1.0 + 2.0 * radius)
+
+
+def quadratic_root(radius: float) -> tuple[tuple[float, float, float], float]:
+    """Return (c0, c1, c2) with c0 + c1 e + c2 e^2 close to (1 + e)^(-1/2) on |e| <= radius, and the relative error.
+
+    The terms -5/16 e^3 and 35/128 e^4 of the series are replaced by their best approximations of lower degree.
+
+    >>> (c0, c1, c2), error = quadratic_root(0.1)
+    >>> worst = max(abs((c0 + c1 * e + c2 * e * e) * (1 + e) ** 0.5 - 1) for e in (-0.1, -0.05, 0.05, 0.1))
+    >>> 0.7 * error < worst < error
+    True
+    """
+    square = radius * radius
+    coefficients = (
+        1.0 - 35.0 / 1024.0 * square * square,
+        -0.5 - 15.0 / 64.0 * square,
+        0.375 + 35.0 / 128.0 * square,
+    )
+    return coefficients, 5.0 / 64.0 * square * radius * (1.0 + 2.0 * radius)
+
+
+#: The radius up to which root steps are taken.
+LARGEST_RADIUS = 0.35
+
+
+@cache
+def plans() -> tuple[Plan, ...]:
+    """Return the cheapest steps for each of `LOWS`, root steps included, to an error of 1e-10."""
+    return tuple(_cheapest(float(low)) for low in LOWS)
+
+
+def _cheapest(low: float) -> Plan:
+    best, least = None, math.inf
+    for halleys, quintics in product(range(4), range(5)):
+        kinds = (HALLEY,) * halleys + (QUINTIC,) * quintics
+        reached, taken = low, []
+        for kind in kinds:
+            coefficients, reached = halley(reached) if kind == HALLEY else quintic(reached)
+            taken.append(coefficients)
+        if taken:  # the last of them leaves the spectrum around 1 instead of under it
+            centre = 0.5 * (1.0 + reached)
+            a, b, c = taken[-1]
+            taken[-1] = (a / centre, b / centre, c if kinds[-1] == HALLEY else c / centre)
+            error = (1.0 - reached) / (1.0 + reached)
+        else:
+            error = 1.0 - low
+        total = halleys * _HALLEY_COST + quintics * _QUINTIC_COST + _root_cost(8.0 * error)
+        if total < least:
+            best, least = Plan(kinds, tuple(taken), error), total
+    if best is None:
+        raise ArithmeticError(f"no steps found for a spectrum in [{low}, 1]")
+    return best
+
+
+def _root_cost(radius: float) -> float:
+    """Return the cost of the root steps from a radius, four times the true one: a Frobenius norm is measured."""
+    if radius > LARGEST_RADIUS:
+        return math.inf
+    if linear_root(radius)[1] <= 1e-10:
+        return _LINEAR_COST
+    _, error = quadratic_root(radius)
+    return _QUINTIC_COST + (0.0 if error <= 1e-10 else _root_cost(2.0 * error))
+
+
+def plan(low: float) -> Plan:
+    """Return the steps planned for the grid's nearest guess at or below ``low``."""
+    return plans()[min(max(_GRID + math.floor(8.0 * math.log2(low)), 0), _GRID - 1)]

@@ -1,0 +1,72 @@
+"""Polar factors by singular values: exact for any input, and the reference for the faster paths."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from orthostream._typing import FloatArray
+
+
+def thin_svd(a: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the thin singular value decomposition of a stack, also where LAPACK's gesdd gives up.
+
+    gesdd sporadically fails to converge on finite input; gesvd is slower and does not.
+    """
+    try:
+        u, s, vt = np.linalg.svd(a, full_matrices=False)
+    except np.linalg.LinAlgError:
+        parts = [
+            linalg.svd(one, full_matrices=False, lapack_driver="gesvd") for one in a.reshape(-1, *a.shape[-2:])
+        ]
+        u, s, vt = (
+            np.stack([part[k] for part in parts]).reshape(*a.shape[:-2], *parts[0][k].shape) for k in range(3)
+        )
+    return u, s, vt
+
+
+def exact_polar(a: FloatArray, near: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """Return the polar factor of a stack (..., N, K), N >= K, and the ratio of its extreme singular values.
+
+    Where ``a`` is rank-deficient its polar factor is a set. The member returned is then the **least-motion**
+    one, the limit of ``polar(a + eps * near)`` as eps falls to 0: it keeps ``near`` in the directions about which
+    ``a`` says nothing. Without ``near`` LAPACK's choice stands.
+    """
+    u, s, vt = thin_svd(a)
+    factor = u @ vt
+    top = s[..., 0]
+    floor = top * (max(a.shape[-2:]) * np.finfo(a.dtype).eps)
+    deficient = s[..., -1] <= floor
+    if near is not None and deficient.any():
+        factor = _complete(factor, u, s, vt, np.broadcast_to(near, a.shape), floor)
+    ratio = np.where(deficient, 0.0, s[..., -1] / np.where(top > 0, top, 1.0))
+    return factor, ratio
+
+
+def _complete(
+    factor: FloatArray, u: FloatArray, s: FloatArray, vt: FloatArray, near: FloatArray, floor: FloatArray
+) -> FloatArray:
+    for index in np.ndindex(s.shape[:-1]):
+        rank = int(np.count_nonzero(s[index] > floor[index]))
+        if rank < s.shape[-1]:
+            factor[index] = _least_motion(u[index][:, :rank], vt[index], near[index])
+    return factor
+
+
+def _least_motion(u: FloatArray, vt: FloatArray, near: FloatArray) -> FloatArray:
+    """Complete the partial isometry u @ vt[:rank] with the isometry nearest to ``near`` between the complements."""
+    rank = u.shape[1]
+    if rank == 0 and np.array_equal(near.T @ near, np.eye(near.shape[1])):
+        return near.copy()
+    null = vt[rank:].T
+    rest = near @ null
+    for _ in range(2):  # once more, because one projection leaves rounding behind
+        rest = rest - u @ (u.T @ rest)
+    left, s, right = thin_svd(rest)
+    lost = s <= 64 * np.finfo(s.dtype).eps
+    if lost.any():  # ``near`` has no part there either: any orthonormal direction is as near as another
+        known = np.concatenate([u, left[:, ~lost]], axis=1)
+        spare = linalg.qr(np.concatenate([known, np.eye(len(u), dtype=u.dtype)], axis=1), mode="economic")[0]
+        left[:, lost] = spare[:, known.shape[1] : known.shape[1] + int(lost.sum())]
+    completed: FloatArray = u @ vt[:rank] + (left @ right) @ null.T
+    return completed

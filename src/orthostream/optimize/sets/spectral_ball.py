@@ -1,0 +1,59 @@
+"""The spectral ball, the convex hull of the orthogonal group (Lemma 1)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+from orthostream.optimize.polar import polar
+from orthostream.optimize.polar.exact import thin_svd
+from orthostream.optimize.sets.base import ConvexSet, positive
+
+
+class SpectralBall(ConvexSet):
+    """All N x K matrices, K <= N, whose singular values are at most ``radius``.
+
+    Its oracle is minus the polar factor of the gradient, times the radius (Lemma 3). Where the gradient is
+    rank-deficient the minimiser is a set; `oracle` then takes the member nearest to the current point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SpectralBall().lmo(np.diag([2.0, -1.0]))
+    array([[-1., -0.],
+           [-0.,  1.]])
+    """
+
+    core_ndim: ClassVar[int] = 2
+
+    def __init__(self, radius: float = 1.0) -> None:
+        self.radius = positive("radius", radius)
+
+    def lmo(self, gradient: FloatArray) -> FloatArray:
+        return polar(gradient, sign=-1.0)[0] * self.radius
+
+    def oracle(
+        self, gradient: FloatArray, x: FloatArray, memory: FloatArray | float
+    ) -> tuple[FloatArray, FloatArray | float]:
+        vertex, memory = polar(gradient, near=x, low=memory, sign=-1.0)
+        return (vertex if self.radius == 1.0 else vertex * self.radius), memory
+
+    def project(self, x: FloatArray) -> FloatArray:
+        """Return the nearest point of the ball: singular values are cut at the radius."""
+        u, s, vt = thin_svd(x)
+        nearest: FloatArray = (u * np.minimum(s, self.radius)[..., None, :]) @ vt
+        return nearest
+
+    def contains(self, x: FloatArray, tolerance: float = 1e-8) -> bool:
+        return bool(np.all(np.linalg.norm(x, ord=2, axis=(-2, -1)) <= self.radius * (1.0 + tolerance)))
+
+    def diameter(self, shape: tuple[int, ...]) -> float:
+        # Twice the norm of an orthogonal matrix; the paper's (2N)^(1/2) is too small: take 1 and -1.
+        return float(2.0 * self.radius * shape[-1] ** 0.5)
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        super().check_shape(shape)
+        if not 1 <= shape[-1] <= shape[-2]:
+            raise ValueError(f"SpectralBall holds N x K matrices with 1 <= K <= N, got shape {shape}.")

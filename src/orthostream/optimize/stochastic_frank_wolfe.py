@@ -1,0 +1,197 @@
+"""Algorithm 1: stochastic Frank-Wolfe for nonconvex objectives over convex sets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthostream._typing import FloatArray
+from orthostream.optimize.callbacks import Callback, Progress, Result, Status
+from orthostream.optimize.fused import FusedStep, fused_step
+from orthostream.optimize.gap import frank_wolfe_gap
+from orthostream.optimize.objectives.base import Batch, CallableObjective, Objective, batch_size
+from orthostream.optimize.objectives.lp_contrast import LpContrast
+from orthostream.optimize.post_step import PolarStep, PostStep
+from orthostream.optimize.schedules import PaperSchedule, Schedule
+from orthostream.optimize.sets import ConvexSet, SpectralBall
+from orthostream.optimize.state import State
+
+#: The running mean of the iterates weighs the i-th of them by about i^_AVERAGING_POWER.
+_AVERAGING_POWER = 3.0
+
+
+class StochasticFrankWolfe:
+    """Minimise the expectation of an objective over a convex set, one mini-batch at a time.
+
+    At step t, with the schedule's weights rho and gamma::
+
+        G <- (1 - rho) G + rho * gradient of the mini-batch at X
+        S <- lmo(G)
+        X <- P[(1 - gamma) X + gamma S]
+
+    The solver itself has no state: `init` makes one, `step` maps it to the next.
+
+    Parameters
+    ----------
+    feasible : ConvexSet
+    objective : Objective, or a pair of functions (value, gradient) of (x, batch)
+    schedule : Schedule, default the paper's
+    post_step : PostStep, optional
+        The operation P. None leaves the point as it is.
+    average : bool, default False
+        Also keep a running mean of the points that favours the late ones, in ``State.average``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthostream.optimize import L1Ball, LeastSquares
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.array([0.8, 0.0, 0.0, -0.2])
+    >>> solver = StochasticFrankWolfe(L1Ball(), LeastSquares())
+    >>> state = solver.init(np.zeros(4))
+    >>> for _ in range(2000):
+    ...     rows = rng.standard_normal((10, 4))
+    ...     state = solver.step(state, (rows, rows @ truth))
+    >>> state.x.round(1) + 0.0
+    array([ 0.8,  0. ,  0. , -0.2])
+    """
+
+    def __init__(
+        self,
+        feasible: ConvexSet,
+        objective: Objective | tuple[Callable[..., Any], Callable[..., Any]],
+        schedule: Schedule | None = None,
+        post_step: PostStep | None = None,
+        average: bool = False,
+    ) -> None:
+        if isinstance(objective, tuple) and len(objective) == 2:
+            objective = CallableObjective(*objective)
+        self.feasible = feasible
+        self.objective = objective
+        self.schedule = PaperSchedule() if schedule is None else schedule
+        self.post_step = post_step
+        self.average = average
+        self._check_parts()
+
+    def _check_parts(self) -> None:
+        parts = (
+            (self.feasible, ("lmo", "oracle", "memory", "contains", "check_shape"), "feasible", "ConvexSet"),
+            (self.objective, ("value", "gradient"), "objective", "Objective"),
+            (self.schedule, ("weights",), "schedule", "Schedule"),
+        )
+        for part, methods, name, base in parts:
+            missing = [method for method in methods if not callable(getattr(part, method, None))]
+            if missing:
+                raise TypeError(
+                    f"{name} is a {type(part).__name__} without {', '.join(missing)}; "
+                    f"subclass orthostream.optimize.{base} or add the missing methods."
+                )
+        wanted = self.feasible.core_ndim
+        for other in (self.objective, self.post_step):
+            has = getattr(other, "core_ndim", None)
+            if has is not None and has != wanted:
+                raise ValueError(
+                    f"{type(self.feasible).__name__} holds points of {wanted} axes, "
+                    f"{type(other).__name__} wants points of {has}: they cannot be combined."
+                )
+
+    def init(self, x: ArrayLike) -> State:
+        """Return the state before the first step, from a feasible point or a stack of them."""
+        point = np.array(x)
+        if point.dtype not in (np.float32, np.float64):
+            point = point.astype(np.float64)
+        self.feasible.check_shape(point.shape)
+        tolerance = 1e-8 if point.dtype == np.float64 else 1e-4
+        if not np.isfinite(point).all() or not self.feasible.contains(point, tolerance):
+            hint = "; project it first" if hasattr(self.feasible, "project") else ""
+            raise ValueError(f"the starting point lies outside of {type(self.feasible).__name__}{hint}.")
+        memory = self.feasible.memory(point)
+        return State(0, point, np.zeros_like(point), memory, point.copy() if self.average else None)
+
+    def step(self, state: State, batch: Batch, weights: FloatArray | None = None) -> State:
+        """Return the state after one mini-batch."""
+        if weights is None and self.fused is not None and (taken := self.fused(state, batch)) is not None:
+            return taken
+        t = state.t + 1
+        rho, gamma = self.schedule.weights(t, batch_size(batch))
+        gradient = self.objective.gradient(state.x, batch, weights)
+        gradient *= rho
+        gradient += (1.0 - rho) * state.gradient
+        x, memory = self._move(state.x, gradient, gamma, state.memory)
+        return State(t, x, gradient, memory, self._averaged(state.average, x, t))
+
+    def _move(
+        self, x: FloatArray, gradient: FloatArray, gamma: float, memory: FloatArray | float
+    ) -> tuple[FloatArray, FloatArray | float]:
+        vertex, memory = self.feasible.oracle(gradient, x, memory)
+        vertex *= gamma
+        vertex += (1.0 - gamma) * x
+        return (vertex if self.post_step is None else self.post_step(vertex, gamma)), memory
+
+    def _averaged(self, average: FloatArray | None, x: FloatArray, t: int) -> FloatArray | None:
+        if average is None:
+            return None
+        weight = (1.0 + _AVERAGING_POWER) / (t + _AVERAGING_POWER)
+        return (1.0 - weight) * average + weight * x
+
+    @cached_property
+    def fused(self) -> FusedStep | None:
+        """The compiled step of Algorithm 2, where this is Algorithm 2 and Numba is there."""
+        if (
+            type(self.objective) is LpContrast
+            and type(self.post_step) is PolarStep
+            and type(self.feasible) is SpectralBall
+            and self.feasible.radius == 1.0
+            and not self.average
+        ):
+            return fused_step(self.schedule, self.objective.p)
+        return None
+
+    def gap(self, state: State, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
+        """Return the Frank-Wolfe gap at the current point, on a mini-batch or on a held-out sample."""
+        return frank_wolfe_gap(self.feasible, state.x, self.objective.gradient(state.x, batch, weights))
+
+    def run(
+        self,
+        state: State,
+        batches: Iterable[Batch],
+        *,
+        callbacks: Sequence[Callback] = (),
+        held_out: Batch | None = None,
+        max_steps: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Result:
+        """Take a step for each mini-batch until the stream, a budget or a callback's patience ends.
+
+        Parameters
+        ----------
+        state : State
+        batches : iterable of mini-batches
+        callbacks : functions of a `Progress`; one that returns True stops the run
+        held_out : a sample on which `Progress` measures gap and objective, instead of the mini-batch itself
+        max_steps, max_seconds : budgets for this call
+        """
+        start, first = time.monotonic(), state.t
+        stream = iter(batches)
+        while True:
+            if max_steps is not None and state.t - first >= max_steps:
+                return Result(state, Status.STEP_BUDGET)
+            if max_seconds is not None and time.monotonic() - start >= max_seconds:
+                return Result(state, Status.TIME_BUDGET)
+            try:
+                batch = next(stream)
+            except StopIteration:
+                return Result(state, Status.STREAM_ENDED)
+            state = self.step(state, batch)
+            if notify(callbacks, Progress(self, state, batch if held_out is None else held_out)):
+                return Result(state, Status.STOPPED)
+
+
+def notify(callbacks: Sequence[Callback], progress: Progress) -> bool:
+    """Call every callback, and tell whether one of them wants to stop."""
+    return any([callback(progress) is True for callback in callbacks])
