@@ -1,3 +1,58 @@
 """`orthostream bench`: measure against peers, in one run."""
 
-def add_parser(commands): ...
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from orthostream.cli.errors import UserError
+
+_PACKAGED = Path(__file__).parents[1] / "_benchmarks"
+_CHECKOUT = Path(__file__).parents[3]
+
+#: Every benchmark, and what it measures.
+BENCHMARKS = {"learner": "time per mini-batch of the dictionary learner and of its peers"}
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command and one below it for each benchmark."""
+    parser = commands.add_parser("bench", help="measure against peers, in one run", description=__doc__)
+    names = parser.add_subparsers(title="benchmarks", required=True, metavar="NAME")
+    for name, what in BENCHMARKS.items():
+        benchmark = names.add_parser(name, help=what, description=what)
+        benchmark.add_argument("--json", type=Path, metavar="FILE", help="also write every number as a flat record")
+        benchmark.add_argument("--figure", type=Path, metavar="FILE", help="also draw a picture (PNG or SVG)")
+        benchmark.add_argument("--quick", action="store_true", help="only the settings that the README quotes")
+        benchmark.set_defaults(run=run, benchmark=name)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a benchmark with one BLAS thread; return the exit code."""
+    for path in (options.json, options.figure):
+        if path is not None and not path.parent.is_dir():
+            raise UserError(f"there is no folder {path.parent} to write {path.name} to")
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+        # BLAS reads this when it is loaded: start over with it.
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, "-m", "orthostream.cli.main", *sys.argv[1:]])
+    _load(options.benchmark).run(options)
+    return 0
+
+
+def _load(name: str) -> ModuleType:
+    if (_PACKAGED / f"{name}.py").is_file():
+        package = "orthostream._benchmarks"
+    elif (_CHECKOUT / "benchmarks" / f"{name}.py").is_file():
+        package = "benchmarks"
+        sys.path.insert(0, str(_CHECKOUT))
+    else:
+        raise UserError("the benchmarks are not part of this installation; run from a checkout of the project")
+    try:
+        return importlib.import_module(f"{package}.{name}")
+    except ModuleNotFoundError as error:
+        raise UserError(f"this benchmark needs {error.name}: pip install 'orthostream[bench]'") from error

@@ -1,3 +1,157 @@
-"""`orthostream bench`: measure against peers, in one run."""
+"""`orthostream demo`: learn synthetic streams and watch the true dictionaries come out."""
 
-def add_parser(commands): ...
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthostream.cli.errors import UserError
+from orthostream.metrics import recovery_error
+from orthostream.optimize import (
+    LpContrast,
+    MokhtariSchedule,
+    PaperSchedule,
+    PolarStep,
+    SpectralBall,
+    StochasticFrankWolfe,
+    polar,
+)
+
+_PAPER = PaperSchedule()
+_METHODS: dict[str, StochasticFrankWolfe] = {
+    "l3, averaged": StochasticFrankWolfe(SpectralBall(), LpContrast(3), _PAPER, PolarStep(), average=True),
+    "l3 (the paper)": StochasticFrankWolfe(SpectralBall(), LpContrast(3), _PAPER, PolarStep()),
+    "l4": StochasticFrankWolfe(SpectralBall(), LpContrast(4), _PAPER, PolarStep()),
+    "SFW": StochasticFrankWolfe(SpectralBall(), LpContrast(3), MokhtariSchedule()),
+}
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command."""
+    parser = commands.add_parser("demo", help="learn a synthetic stream and show the recovery", description=__doc__)
+    parser.add_argument("--features", type=int, default=10, metavar="N", help="features of a sample (10)")
+    parser.add_argument("--batch-size", type=int, default=10, metavar="B", help="samples in a mini-batch (10)")
+    parser.add_argument("--steps", type=int, default=3000, metavar="T", help="mini-batches in the stream (3000)")
+    parser.add_argument("--sparsity", type=float, default=0.3, metavar="P", help="share of active coefficients (0.3)")
+    parser.add_argument("--trials", type=int, default=20, metavar="K", help="streams to average over (20)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, default=Path("demo-output"), metavar="FOLDER")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Learn the stream with every method, draw the curves, write the numbers."""
+    for name in ("features", "batch_size", "steps", "trials"):
+        if getattr(options, name) < 1:
+            raise UserError(f"--{name.replace('_', '-')} must be at least 1")
+    if not 0.0 < options.sparsity <= 1.0:
+        raise UserError("--sparsity must lie between 0 and 1")
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write to {options.output}: {error.strerror}") from error
+    moments = _moments(options.steps)
+    print(
+        f"{options.trials} streams at once: N = {options.features}, mini-batches of {options.batch_size}, "
+        f"{100 * options.sparsity:g} % of the coefficients active"
+    )
+    curves = {name: _learn(name, solver, moments, options) for name, solver in _METHODS.items()}
+    print(_chart(moments, curves))
+    _write(options.output, moments, curves)
+    return 0
+
+
+def _moments(steps: int) -> list[int]:
+    """Return the steps at which errors are taken: about sixteen to a factor of ten."""
+    return sorted({min(steps, round(10 ** (i / 16))) for i in range(math.ceil(16 * math.log10(steps)) + 1)})
+
+
+def _learn(name: str, solver: StochasticFrankWolfe, moments: list[int], options: argparse.Namespace) -> list[float]:
+    """Return the mean recovery error over the streams, at the given moments; the streams are one stack."""
+    rng = np.random.default_rng(options.seed)
+    stack = (options.trials, options.features, options.features)
+    truth, _ = polar(rng.standard_normal(stack))
+    state = solver.init(polar(rng.standard_normal(stack))[0])
+    errors, start = [], time.perf_counter()
+    for t in range(1, options.steps + 1):
+        shape = (options.trials, options.batch_size, options.features)
+        codes = rng.standard_normal(shape) * (rng.random(shape) < options.sparsity)
+        state = solver.step(state, codes @ truth.mT)
+        if t in moments:
+            learnt = state.x if state.average is None else polar(state.average)[0]
+            errors.append(float(np.mean([recovery_error(d.T, true.T) for d, true in zip(learnt, truth, strict=True)])))
+            if sys.stderr.isatty():
+                print(f"\r{name}: {100 * t // options.steps} %", end="", file=sys.stderr)
+    if sys.stderr.isatty():
+        print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+    seconds = time.perf_counter() - start
+    print(f"{name:15s} mean recovery error {errors[-1]:.1e} after {options.steps} mini-batches, {seconds:.1f} s")
+    return errors
+
+
+def _chart(moments: Sequence[int], curves: dict[str, list[float]], width: int = 64, rows_per_decade: int = 4) -> str:
+    """Return the curves as text, on logarithmic axes."""
+    decades = -math.floor(min(math.log10(max(min(curve), 1e-17)) for curve in curves.values()))
+    height = decades * rows_per_decade + 1
+    grid = [[" "] * width for _ in range(height)]
+    right = math.log10(moments[-1]) or 1.0
+    marks = "o*+x"
+    for mark, curve in reversed(list(zip(marks, curves.values(), strict=False))):
+        for t, error in zip(moments, curve, strict=True):
+            column = round(math.log10(t) / right * (width - 1))
+            row = round(max(-math.log10(max(error, 1e-17)), 0.0) * rows_per_decade)
+            grid[min(row, height - 1)][column] = mark
+    lines = ["", "recovery error"]
+    for i, cells in enumerate(grid):
+        label = ("1" if i == 0 else f"1e-{i // rows_per_decade}") if i % rows_per_decade == 0 else ""
+        lines.append(f"{label:>6s} |{''.join(cells)}")
+    lines.append(f"       +{'-' * width}")
+    lines.append(f"        t = 1{f't = {moments[-1]}':>{width - 5}s}")
+    lines.append("        " + "   ".join(f"{mark} {name}" for mark, name in zip(marks, curves, strict=False)))
+    return "\n".join(lines)
+
+
+def _write(folder: Path, moments: list[int], curves: dict[str, list[float]]) -> None:
+    records = [
+        {"experiment": "demo", "method": name, "setting": f"t={t}", "metric": "recovery_error", "value": error}
+        for name, curve in curves.items()
+        for t, error in zip(moments, curve, strict=True)
+    ]
+    (folder / "recovery.json").write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    with (folder / "recovery.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["t", *curves])
+        writer.writerows(zip(moments, *curves.values(), strict=True))
+    written = [folder / "recovery.json", folder / "recovery.csv"]
+    try:
+        written.insert(0, _draw(folder / "recovery.png", moments, curves))
+    except ImportError:
+        print("\n(no picture: pip install matplotlib)")
+    print("\n" + "\n".join(str(path) for path in written))
+
+
+def _draw(path: Path, moments: list[int], curves: dict[str, list[float]]) -> Path:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(6.4, 4.0))
+    for (name, curve), style in zip(curves.items(), ("-", "-", "--", ":"), strict=True):
+        axis.loglog(moments, curve, style, lw=2, label=name)
+    axis.set(xlabel="mini-batches seen", ylabel="recovery error", title="An orthogonal dictionary, from a stream")
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path

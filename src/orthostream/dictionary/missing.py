@@ -52,6 +52,20 @@ def complete(batch: Any, dictionary: FloatArray) -> Any:
     return completed
 
 
+def fill_with_row_means(batch: Any) -> Any:
+    """Return the rows with NaN replaced by the mean of what was read in the row: for when there is no dictionary yet.
+
+    >>> fill_with_row_means(np.array([[3.0, np.nan, 5.0]]))
+    array([[3., 4., 5.]])
+    """
+    if not isinstance(batch, np.ndarray):
+        return batch
+    gaps = np.isnan(batch)
+    count = np.maximum((~gaps).sum(axis=-1, keepdims=True), 1)
+    means = np.where(gaps, 0.0, batch / count).sum(axis=-1, keepdims=True)
+    return np.where(gaps, means, batch).astype(batch.dtype)
+
+
 def _fill(rows: FloatArray, gaps: FloatArray, dictionary: FloatArray) -> FloatArray:
     known = np.where(gaps, 0.0, rows)
     count = np.maximum(rows.shape[-1] - gaps.sum(axis=-1, keepdims=True), 1)

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream._typing import FloatArray
 from orthostream.dictionary.initialise import from_components, from_data, random_orthogonal
-from orthostream.dictionary.missing import complete
+from orthostream.dictionary.missing import complete, fill_with_row_means
 from orthostream.dictionary.named import contrast_by_name, schedule_by_name
 from orthostream.dictionary.sparse_coding import keep_above, keep_largest
 from orthostream.dictionary.stream_estimator import StreamEstimator
@@ -161,7 +160,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         if self.init not in ("random", "data"):
             raise ValueError(f'init must be "random", "data" or an array, got {self.init!r}.')
         start = random_orthogonal(features, int(count), check_random_state(self.random_state))
-        return start if self.init == "random" else from_data(start, complete(batch, start), solver.objective)
+        return start if self.init == "random" else from_data(start, fill_with_row_means(batch), solver.objective)
 
     def _allows_nan(self) -> bool:
         return True
@@ -175,7 +174,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         """Return the codes of the samples: all coefficients, or those that n_nonzero and threshold keep."""
         check_is_fitted(self, "state_")
         X = self._validated(X, reset=False)
-        if self.n_nonzero is not None and not 1 <= self.n_nonzero:
+        if self.n_nonzero is not None and self.n_nonzero < 1:
             raise ValueError(f"n_nonzero must be at least 1 or None, got {self.n_nonzero!r}.")
         dictionary = self._dictionary()
         codes: FloatArray = complete(X, dictionary) @ dictionary
@@ -188,7 +187,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the samples that codes stand for."""
         check_is_fitted(self, "state_")
-        codes = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         dictionary = self._dictionary()
         if codes.ndim != 2 or codes.shape[1] != dictionary.shape[1]:
             raise ValueError(f"codes must have shape (n_samples, {dictionary.shape[1]}), got {codes.shape}.")

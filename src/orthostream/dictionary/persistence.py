@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str
             np.savez(file, header=text, **arrays)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, target)
+        Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -37,15 +36,16 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return header and arrays of a saved estimator."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop("header").tobytes().decode())
-        known = header["format"] == FORMAT and isinstance(header["version"], int)
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise SavedEstimatorError(f"{os.fspath(path)} is not a saved orthostream estimator, or is damaged.") from error
+    with Path(path).open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            header = json.loads(arrays.pop("header").tobytes().decode())
+            known = header["format"] == FORMAT and isinstance(header["version"], int)
+        except Exception as error:  # a damaged archive fails in more ways than its reader documents
+            raise SavedEstimatorError(
+                f"{os.fspath(path)} is not a saved orthostream estimator, or is damaged."
+            ) from error
     if not known:
         raise SavedEstimatorError(f"{os.fspath(path)} is not a saved orthostream estimator.")
     if header["version"] > VERSION:

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthostream._typing import FloatArray
 from orthostream.dictionary import persistence
@@ -38,6 +38,8 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     n_features_in_: int
     batch_size: int | None
     callbacks: Any
+    pending_: Any
+    pending_weight_: FloatArray | None
 
     @abstractmethod
     def _make_solver(self) -> StochasticFrankWolfe:
@@ -104,7 +106,7 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 self.state_ = state
                 return self
         elif sample_weight is None and self._is_plain(X):
-            with one_blas_thread():
+            with self._one_thread():
                 self.state_ = self.solver_.step(self.state_, X)
             if self.callbacks:
                 self._notified(X)
@@ -123,9 +125,12 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return False
         if X.dtype != self.state_.x.dtype or X.ndim != 2 or X.shape[1] != self.n_features_in_ or len(X) == 0:
             return False
+        if not X.flags.c_contiguous:
+            return False
         flat = X.reshape(-1)
-        # NaN, infinities, zeros and extreme values all show in the sum of squares.
-        return X.flags.c_contiguous and bool(_LEAST < flat.dot(flat) < _MOST)
+        with np.errstate(over="ignore"):
+            # NaN, infinities, zeros and extreme values all show in the sum of squares.
+            return _LEAST < float(flat.dot(flat)) < _MOST
 
     def _reset(self) -> None:
         for name in ("solver_", "state_", "pending_", "pending_weight_", "scale_", "_takes_plain", "_fused"):
@@ -160,11 +165,12 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
         The unit is a power of two, so that scaling rounds nothing. It is 1 until a value demands another.
         """
-        values = batch.data if sparse.issparse(batch) else batch
+        values = batch if isinstance(batch, np.ndarray) else batch.data
         largest = float(np.nanmax(np.abs(values), initial=0.0))
         size = largest * self.scale_
         if largest > 0.0 and not _LEAST**0.5 < size < _MOST**0.5:
-            unit = 2.0 ** -np.floor(np.log2(largest))
+            reach = 1000.0 if batch.dtype == np.float64 else 120.0
+            unit = 2.0 ** float(np.clip(-np.floor(np.log2(largest)), -reach, reach))
             # What was learnt so far keeps its direction; its length is that of the p-th power of the data.
             if hasattr(self, "state_") and size >= 1.0:
                 ratio = (unit / self.scale_) ** getattr(self.solver_.objective, "p", 2.0)
@@ -187,14 +193,13 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return
         if weights is None and getattr(self, "pending_weight_", None) is not None:
             weights = np.ones(X.shape[0], X.dtype)
-        stack = sparse.vstack if sparse.issparse(X) else np.concatenate
         if getattr(self, "pending_", None) is not None:
             if weights is not None:
                 before = self.pending_weight_
                 before = np.ones(self.pending_.shape[0], X.dtype) if before is None else before
                 weights = np.concatenate([before, weights])
-            X = stack([self.pending_, X])
-            X = X.tocsr() if sparse.issparse(X) else X
+            both = [self.pending_, X]
+            X = np.concatenate(both) if isinstance(X, np.ndarray) else sparse.vstack(both, "csr")
         whole = X.shape[0] - X.shape[0] % size
         for start in range(0, whole, size):
             rows = slice(start, start + size)
@@ -228,8 +233,12 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _validated_weights(sample_weight: Any, X: Any) -> FloatArray | None:
         if sample_weight is None:
             return None
-        weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
-        return weights
+        weights = np.asarray(sample_weight, dtype=X.dtype)
+        if weights.shape not in ((), (X.shape[0],)):
+            raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
+        if not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError("sample_weight must be finite and not negative.")
+        return np.broadcast_to(weights, X.shape[:1])
 
     def _batch_size(self) -> int | None:
         size = self.batch_size
@@ -256,7 +265,7 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         arrays = {f"state/{name}": array for name, array in self.state_.to_arrays().items()}
         pending = getattr(self, "pending_", None)
         if pending is not None:
-            arrays["pending"] = pending.toarray() if sparse.issparse(pending) else pending
+            arrays["pending"] = pending if isinstance(pending, np.ndarray) else pending.toarray()
             if self.pending_weight_ is not None:
                 arrays["pending_weight"] = self.pending_weight_
         parameters = {}
@@ -273,7 +282,7 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else [str(name) for name in names],
             "scale": self.scale_,
-            "sparse_pending": sparse.issparse(pending),
+            "sparse_pending": pending is not None and not isinstance(pending, np.ndarray),
         }
         persistence.write(path, header, arrays)
 
@@ -285,9 +294,16 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             raise persistence.SavedEstimatorError(
                 f"{os.fspath(path)} holds a {header.get('class')}, not a {cls.__name__}."
             )
-        for name in header["own"]:
+        for name in header.get("own", ()):
             if name not in parameters:
                 raise ValueError(f"the {name} was an object of your own: give it again, load(path, {name}=...).")
+        try:
+            return cls._rebuilt(header, arrays, parameters)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise persistence.SavedEstimatorError(f"{os.fspath(path)} is damaged: {error}") from error
+
+    @classmethod
+    def _rebuilt(cls, header: dict[str, Any], arrays: dict[str, Any], parameters: dict[str, Any]) -> Self:
         words = {name: from_plain(value) for name, value in header["parameters"].items()}
         words |= {name[10:]: array for name, array in arrays.items() if name.startswith("parameter/")}
         estimator = cls(**(words | parameters))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -96,7 +95,8 @@ class StreamingSparsePCA(StreamEstimator):
     def _make_solver(self) -> StochasticFrankWolfe:
         schedule, _ = schedule_by_name(self.schedule)
         # The penalty belongs to the user's units, the samples that the solver sees may be in others.
-        objective = SparsePCAObjective(self.penalty * getattr(self, "scale_", 1.0) ** 2, self.mu)
+        scale = min(getattr(self, "scale_", 1.0), 1e150)
+        objective = SparsePCAObjective(self.penalty * scale * scale, self.mu)
         return StochasticFrankWolfe(L2Ball(), objective, schedule)
 
     def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
@@ -114,7 +114,7 @@ class StreamingSparsePCA(StreamEstimator):
 
     def _completed(self, batch: Any) -> Any:
         """Return the mini-batch as each component sees it: less its projections to the components before."""
-        rows = batch.toarray() if sparse.issparse(batch) else batch
+        rows = batch.toarray() if hasattr(batch, "toarray") else batch
         components = self.components_
         deflated = np.empty((len(components), *rows.shape), rows.dtype)
         for rest, component in zip(deflated, components, strict=True):

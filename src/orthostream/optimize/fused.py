@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from orthostream.optimize.polar import accelerated
-from orthostream.optimize.polar.kernel import DOUBLE
+from orthostream.optimize.polar.kernel import DOUBLE, SMALL
 from orthostream.optimize.schedules import Schedule
 from orthostream.optimize.state import State
 
 _DOUBLE = np.dtype(np.float64)
+
+#: The tolerance for small dictionaries, of which the plain path computes the oracle by singular values.
+TIGHT = 1e-12
 
 
 class FusedStep:
@@ -44,9 +47,8 @@ class FusedStep:
         ):
             return None
         rho, gamma = self._weights(t + 1, len(batch))
-        x, gradient, low, moved = self._step(
-            x, gradient, batch, rho, gamma, self._p, memory, DOUBLE.vertex, DOUBLE.iterate
-        )
+        tolerance = DOUBLE.vertex if x.shape[1] > SMALL else TIGHT
+        x, gradient, low, moved = self._step(x, gradient, batch, rho, gamma, self._p, memory, tolerance, DOUBLE.iterate)
         return State(t + 1, x, gradient, low) if moved else None
 
 
@@ -54,4 +56,3 @@ def fused_step(schedule: Schedule, p: float) -> FusedStep | None:
     """Return the compiled step, or None where Numba is absent or turned off."""
     module = accelerated()
     return None if module is None else FusedStep(module.compiled_step, schedule, p)
-

@@ -110,6 +110,8 @@ class StochasticFrankWolfe:
         if not np.isfinite(point).all() or not self.feasible.contains(point, tolerance):
             hint = "; project it first" if hasattr(self.feasible, "project") else ""
             raise ValueError(f"the starting point lies outside of {type(self.feasible).__name__}{hint}.")
+        if self.post_step is not None:
+            self.post_step.check_start(self.feasible, point)
         memory = self.feasible.memory(point)
         return State(0, point, np.zeros_like(point), memory, point.copy() if self.average else None)
 
@@ -119,8 +121,7 @@ class StochasticFrankWolfe:
             return taken
         t = state.t + 1
         rho, gamma = self.schedule.weights(t, batch_size(batch))
-        gradient = self.objective.gradient(state.x, batch, weights)
-        gradient *= rho
+        gradient = rho * self.objective.gradient(state.x, batch, weights)
         gradient += (1.0 - rho) * state.gradient
         x, memory = self._move(state.x, gradient, gamma, state.memory)
         return State(t, x, gradient, memory, self._averaged(state.average, x, t))
@@ -129,9 +130,9 @@ class StochasticFrankWolfe:
         self, x: FloatArray, gradient: FloatArray, gamma: float, memory: FloatArray | float
     ) -> tuple[FloatArray, FloatArray | float]:
         vertex, memory = self.feasible.oracle(gradient, x, memory)
-        vertex *= gamma
-        vertex += (1.0 - gamma) * x
-        return (vertex if self.post_step is None else self.post_step(vertex, gamma)), memory
+        mixed = gamma * vertex
+        mixed += (1.0 - gamma) * x
+        return (mixed if self.post_step is None else self.post_step(mixed, gamma)), memory
 
     def _averaged(self, average: FloatArray | None, x: FloatArray, t: int) -> FloatArray | None:
         if average is None:
@@ -194,4 +195,5 @@ class StochasticFrankWolfe:
 
 def notify(callbacks: Sequence[Callback], progress: Progress) -> bool:
     """Call every callback, and tell whether one of them wants to stop."""
-    return any([callback(progress) is True for callback in callbacks])
+    answers = [callback(progress) for callback in callbacks]
+    return any(answer is True for answer in answers)

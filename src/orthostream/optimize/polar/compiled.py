@@ -12,7 +12,15 @@ from typing import Any
 import numba
 import numpy as np
 
-from orthostream.optimize.polar.coefficients import HALLEY, LARGEST_RADIUS, LOWEST, LOWS, MOST_STEPS, plans
+from orthostream.optimize.polar.coefficients import (
+    HALLEY,
+    LARGEST_RADIUS,
+    LOWEST,
+    LOWS,
+    MOST_STEPS,
+    plans,
+    sextic_root,
+)
 
 #: Sums of squares of a mini-batch between these bounds leave room for any power that a contrast takes.
 LEAST, MOST = 1e-40, 1e40
@@ -23,51 +31,76 @@ _ERRORS = np.array([plan.error for plan in plans()])
 _KINDS = np.array([plan.kinds + (0,) * (MOST_STEPS - len(plan.kinds)) for plan in plans()])
 _STEPS = np.array([plan.coefficients + ((0.0,) * 3,) * (MOST_STEPS - len(plan.kinds)) for plan in plans()])
 
-_jit: Any = numba.njit(cache=True, error_model="numpy")
+_jit: Any = numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
 
 
 @_jit
-def _sweep(a: Any) -> None:
-    """Invert a small positive definite matrix in place, by Gauss and Jordan."""
+def _small_root(a: Any) -> Any:
+    """Return the inverse of the Cholesky factor of a small matrix, of which the upper triangle is read and lost."""
     n = a.shape[0]
+    w = np.zeros_like(a)
     for k in range(n):
-        pivot = 1.0 / a[k, k]
-        a[k, k] = 1.0
-        row = a[k]
-        for j in range(n):
-            row[j] *= pivot
-        for i in range(n):
-            if i != k:
-                other = a[i]
-                f = other[k]
-                other[k] = 0.0
-                for j in range(n):
-                    other[j] -= f * row[j]
+        w[k, k] = 1.0
+        row, done = a[k], w[k]
+        scale = 1.0 / row[k]
+        for i in range(k + 1, n):
+            f = row[i] * scale
+            below, mine = a[i], w[i]
+            for j in range(i, n):
+                below[j] -= f * row[j]
+            for j in range(k + 1):
+                mine[j] -= f * done[j]
+    for i in range(n):
+        scale = 1.0 / math.sqrt(a[i, i])
+        mine = w[i]
+        for j in range(i + 1):
+            mine[j] *= scale
+    return w
 
 
 @_jit
-def _inverse(a: Any) -> None:
-    """Invert a positive definite matrix in place, by halves."""
+def _root(a: Any) -> Any:
+    """Return the inverse w of the Cholesky factor of a positive definite matrix, by halves: w'w is its inverse.
+
+    Unlike an inverse by halves, which loses as many digits as the matrix is ill-conditioned, w loses half of them.
+    """
     n = a.shape[0]
     if n <= 16:
-        _sweep(a)
+        return _small_root(a)
+    h = n // 2
+    first = _root(a[:h, :h].copy())
+    t = np.dot(first, a[:h, h:].copy())
+    second = _root(a[h:, h:] - np.dot(t.T, t))
+    w = np.zeros_like(a)
+    w[:h, :h] = first
+    w[h:, h:] = second
+    w[h:, :h] = np.dot(np.dot(second, t.T), first)
+    for i in range(h, n):
+        for j in range(h):
+            w[i, j] = -w[i, j]
+    return w
+
+
+@_jit
+def _invert(a: Any) -> None:
+    """Invert a positive definite matrix in place."""
+    n = a.shape[0]
+    if n <= 16:
+        w = _small_root(a)
+        np.dot(w.T, w, a)
         return
     h = n // 2
-    first = a[:h, :h].copy()
-    below = a[h:, :h].copy()
-    rest = a[h:, h:].copy()
-    _inverse(first)
-    t = np.dot(below, first)
-    rest -= np.dot(t, below.T)
-    _inverse(rest)
-    u = np.dot(rest, t)
-    first += np.dot(t.T, u)
-    a[:h, :h] = first
-    a[h:, h:] = rest
+    first = _root(a[:h, :h].copy())
+    t = np.dot(first, a[:h, h:].copy())
+    second = _root(a[h:, h:] - np.dot(t.T, t))
+    corner = np.dot(np.dot(second, t.T), first)
+    a[:h, :h] = np.dot(first.T, first) + np.dot(corner.T, corner)
+    a[h:, h:] = np.dot(second.T, second)
+    below = np.dot(second.T, corner)
     for i in range(n - h):
         for j in range(h):
-            a[h + i, j] = -u[i, j]
-            a[j, h + i] = -u[i, j]
+            a[h + i, j] = -below[i, j]
+            a[j, h + i] = -below[i, j]
 
 
 @_jit
@@ -98,34 +131,61 @@ def _index(low: float) -> int:
     return min(max(_GRID + math.floor(8.0 * math.log2(low)), 0), _GRID - 1)
 
 
+_sextic_root: Any = numba.njit(cache=True, error_model="numpy")(sextic_root)
+
+
 @_jit
-def _rooted(x: Any, y: Any, e: Any, s: Any, radius: float, tolerance: float, factor: float, scale: float) -> Any:
-    """Do what `products._rooted` does; x, y, e and s are room to work in, and x or y is returned."""
+def _sextic(e: Any, s: Any, c: Any, factor: float) -> Any:
+    """Do what `products._sextic` does, times a factor; e and s are overwritten."""
+    cube = np.dot(s, e)
+    high = np.empty_like(e)
+    a, b, d, h = e.reshape(-1), s.reshape(-1), cube.reshape(-1), high.reshape(-1)
+    for i in range(a.size):
+        h[i] = factor * (c[4] * a[i] + c[5] * b[i] + c[6] * d[i])
+        b[i] = factor * (c[1] * a[i] + c[2] * b[i])
+    _shift(high, factor * c[3])
+    _shift(s, factor * c[0])
+    np.dot(high, cube, e)
+    for i in range(a.size):
+        a[i] += b[i]
+    return e
+
+
+@_jit
+def _rooted(x: Any, y: Any, e: Any, s: Any, radius: float, tolerance: float, sign: float, scale: float) -> Any:
+    """Do what `products._rooted` does, given the square s of e; x and y are room to work in, and one is returned."""
     while True:
-        error = 0.1875 * radius * radius * (1.0 + 2.0 * radius)
-        if error <= tolerance:
-            _affine(e, -0.5 * factor * scale, (1.0 + 0.1875 * radius * radius) * factor * scale)
-            np.dot(x, e, y)
-            return y
         square = radius * radius
         c0 = 1.0 - 35.0 / 1024.0 * square * square
         c1 = -0.5 - 15.0 / 64.0 * square
         c2 = 0.375 + 35.0 / 128.0 * square
         error = 5.0 / 64.0 * square * radius * (1.0 + 2.0 * radius)
-        h = c1 / (2.0 * c2)
-        _shift(e, h)
-        np.dot(e, e, s)
         last = error <= tolerance
-        f = factor * scale if last else scale
-        _affine(s, c2 * f, (c0 - c2 * h * h) * f)
+        rest = 2.1 * error
+        then_linear = 0.1875 * rest * rest * (1.0 + 2.0 * rest) <= tolerance
+        if not last and not then_linear:
+            c, sextic_error = _sextic_root(radius)
+            if sextic_error <= tolerance:
+                np.dot(x, _sextic(e, s, c, sign * scale), y)
+                return y
+        f = sign * scale if last else scale
+        a, b = e.reshape(-1), s.reshape(-1)
+        for i in range(a.size):
+            b[i] = f * (c1 * a[i] + c2 * b[i])
+        _shift(s, f * c0)
         np.dot(x, s, y)
         if last:
             return y
         x, y = y, x
         np.dot(x.T, x, e)
         _shift(e, -1.0)
-        radius = 2.1 * error
+        if then_linear:
+            _affine(e, -0.5 * sign, (1.0 + 0.1875 * rest * rest) * sign)
+            np.dot(x, e, y)
+            return y
+        radius = rest
         scale = 1.0
+        np.dot(e, e, s)
 
 
 @_jit
@@ -151,7 +211,7 @@ def _polar(a: Any, low: float, tolerance: float, sign: float) -> Any:
             known = False
             if _KINDS[i, step] == HALLEY:
                 _affine(gram, cc, 1.0)
-                _inverse(gram)
+                _invert(gram)
                 _affine(gram, ca - cb / cc, cb / cc)
                 np.dot(x, gram, y)
             else:
@@ -164,11 +224,13 @@ def _polar(a: Any, low: float, tolerance: float, sign: float) -> Any:
         np.dot(x.T, x, gram)
         known = False
         _shift(gram, -1.0)
-        deviation = math.sqrt(_square_norm(gram))
+        np.dot(gram, gram, s)
+        mean = _square_norm(gram) / k
+        radius = math.sqrt(mean + math.sqrt(max(_square_norm(s) / k - mean * mean, 0.0) * (k - 1)))
         error = _ERRORS[i]
-        if deviation <= LARGEST_RADIUS:
-            guess = 0.7 * low if deviation > 2.1 * error * k**0.5 + 1e-12 else min(1.03 * low, 0.999)
-            return _rooted(x, y, gram, s, deviation, tolerance, sign, 1.0), guess, True
+        if radius <= LARGEST_RADIUS:
+            guess = 0.7 * low if radius > 4.2 * error + 1e-9 else min(1.03 * low, 0.999)
+            return _rooted(x, y, gram, s, radius, tolerance, sign, 1.0), guess, True
         low *= 0.7
         x *= 1.0 / (1.0 + error)
         i = _index(0.3 * (1.0 - error))
@@ -187,7 +249,7 @@ def compiled_near_polar(x: Any, low: float, tolerance: float) -> Any:
     centre = 0.5 * (1.0 + low * low)
     e = np.dot(x.T, x)
     _affine(e, 1.0 / centre, -1.0)
-    return _rooted(x, np.empty_like(x), e, np.empty_like(e), 1.0 / centre - 1.0, tolerance, 1.0, centre**-0.5)
+    return _rooted(x, np.empty_like(x), e, np.dot(e, e), 1.0 / centre - 1.0, tolerance, 1.0, centre**-0.5)
 
 
 @_jit

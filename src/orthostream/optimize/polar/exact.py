@@ -16,12 +16,8 @@ def thin_svd(a: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     try:
         u, s, vt = np.linalg.svd(a, full_matrices=False)
     except np.linalg.LinAlgError:
-        parts = [
-            linalg.svd(one, full_matrices=False, lapack_driver="gesvd") for one in a.reshape(-1, *a.shape[-2:])
-        ]
-        u, s, vt = (
-            np.stack([part[k] for part in parts]).reshape(*a.shape[:-2], *parts[0][k].shape) for k in range(3)
-        )
+        parts = [linalg.svd(one, full_matrices=False, lapack_driver="gesvd") for one in a.reshape(-1, *a.shape[-2:])]
+        u, s, vt = (np.stack([part[k] for part in parts]).reshape(*a.shape[:-2], *parts[0][k].shape) for k in range(3))
     return u, s, vt
 
 
@@ -33,9 +29,12 @@ def exact_polar(a: FloatArray, near: FloatArray | None = None) -> tuple[FloatArr
     ``a`` says nothing. Without ``near`` LAPACK's choice stands.
     """
     u, s, vt = thin_svd(a)
-    factor = u @ vt
+    factor: FloatArray = u @ vt
+    slack = max(a.shape[-2:]) * (2.0**-52 if a.dtype == np.float64 else 2.0**-23)
+    if a.ndim == 2 and s[-1] > slack * s[0]:  # the usual case, without the cost of broadcasting
+        return factor, s[-1] / s[0]
     top = s[..., 0]
-    floor = top * (max(a.shape[-2:]) * np.finfo(a.dtype).eps)
+    floor = top * slack
     deficient = s[..., -1] <= floor
     if near is not None and deficient.any():
         factor = _complete(factor, u, s, vt, np.broadcast_to(near, a.shape), floor)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import Enum
 from functools import cache
 from types import ModuleType
 from typing import NamedTuple
@@ -25,9 +29,10 @@ class Accuracy(NamedTuple):
     """The same, for what becomes the next iterate."""
 
 
-_SMALL = 20
+#: Up to this size one matrix, uncompiled, takes the exact path: calls of NumPy cost more there than an SVD.
+SMALL = 20
 
-DOUBLE = Accuracy(LOWEST, 1e-9, 1e-13)
+DOUBLE = Accuracy(LOWEST, 1e-9, 1e-12)
 SINGLE = Accuracy(2e-2, 1e-6, 1e-6)
 
 
@@ -37,15 +42,44 @@ def accuracy_of(dtype: np.dtype[np.floating]) -> Accuracy:
 
 
 @cache
-def accelerated() -> ModuleType | None:
-    """Return the compiled path, or None where Numba is absent or ``ORTHOSTREAM_FAST=0`` turns it off."""
+def _load() -> ModuleType | None:
     if os.environ.get("ORTHOSTREAM_FAST", "1") == "0":
         return None
     try:
-        from orthostream.optimize.polar import compiled as module
+        from orthostream.optimize.polar import compiled
     except ImportError:
         return None
-    return module
+    return compiled
+
+
+class Path(Enum):
+    """How far a computation may go from LAPACK's singular values, for the sake of speed."""
+
+    EXACT = 0
+    NUMPY = 1
+    COMPILED = 2
+
+
+_path: ContextVar[Path] = ContextVar("path", default=Path.COMPILED)
+
+
+def accelerated() -> ModuleType | None:
+    """Return the compiled path, or None where Numba is absent or turned off."""
+    return _load() if _path.get() is Path.COMPILED else None
+
+
+@contextmanager
+def limited_to(path: Path) -> Iterator[None]:
+    """Allow no faster path than this to what is made and called within the context.
+
+    ``with limited_to(Path.NUMPY)`` turns the compiled path off, as the environment variable ``ORTHOSTREAM_FAST=0``
+    does for a whole process; ``with limited_to(Path.EXACT)`` computes every polar factor by singular values.
+    """
+    token = _path.set(path)
+    try:
+        yield
+    finally:
+        _path.reset(token)
 
 
 def polar(
@@ -94,7 +128,7 @@ def polar(
 def polar_between(x: FloatArray, low: float) -> FloatArray:
     """Return the polar factor of a stack whose singular values are known to lie in [low, 1]."""
     accuracy = accuracy_of(x.dtype)
-    if 2.0 / (1.0 + low * low) - 1.0 <= LARGEST_RADIUS:
+    if 2.0 / (1.0 + low * low) - 1.0 <= LARGEST_RADIUS and _path.get() is not Path.EXACT:
         fast = accelerated() if _single(x) else None
         if fast is not None:
             factor: FloatArray = fast.compiled_near_polar(np.array(x), low, accuracy.iterate)
@@ -115,7 +149,9 @@ def _exactly(a: FloatArray, near: FloatArray | None) -> tuple[FloatArray, FloatA
 
 def _worth_products(a: FloatArray) -> bool:
     """Tell whether products are faster: for one small matrix, uncompiled, the calls cost more than an SVD."""
-    return a.ndim > 2 or a.shape[-1] > _SMALL or accelerated() is not None
+    if _path.get() is Path.EXACT:
+        return False
+    return a.ndim > 2 or a.shape[-1] > SMALL or accelerated() is not None
 
 
 def _single(a: FloatArray) -> bool:

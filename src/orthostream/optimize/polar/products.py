@@ -15,6 +15,7 @@ from orthostream.optimize.polar.coefficients import (
     linear_root,
     plan,
     quadratic_root,
+    sextic_root,
 )
 
 
@@ -33,10 +34,11 @@ def product_polar(a: FloatArray, low: float, tolerance: float, sign: float = 1.0
         x = _take(steps, x, gram, algebra)
         gram = None
         e = algebra.gram(x, 1.0, -1.0)
-        deviation = math.sqrt(np.max(_dot(e)))
-        if deviation <= LARGEST_RADIUS:
-            guess = next_guess(low, deviation, steps.error, a.shape[-1])
-            return _rooted(x, e, deviation, tolerance, sign, algebra), guess
+        square = algebra.times(e, e, 1.0)
+        radius = _largest(e, square)
+        if radius <= LARGEST_RADIUS:
+            guess = next_guess(low, radius, steps.error)
+            return _rooted(x, e, square, radius, tolerance, sign, algebra), guess
         # Some singular value lay below the guess: go on from there, with a lower one.
         low *= 0.7
         x = x * (1.0 + steps.error) ** -1.0
@@ -49,16 +51,17 @@ def near_polar(x: FloatArray, low: float, tolerance: float) -> FloatArray:
     algebra = algebra_for(x)
     centre = 0.5 * (1.0 + low * low)
     e = algebra.gram(x, 1.0 / centre, -1.0)
-    return _rooted(x, e, 1.0 / centre - 1.0, tolerance, 1.0, algebra, centre**-0.5)
+    square = algebra.times(e, e, 1.0)
+    return _rooted(x, e, square, 1.0 / centre - 1.0, tolerance, 1.0, algebra, centre**-0.5)
 
 
-def next_guess(low: float, deviation: float, error: float, size: int) -> float:
+def next_guess(low: float, radius: float, error: float) -> float:
     """Return the guess to carry to the next call: a little up, or down where it was seen to be wrong.
 
-    Were the guess right, no singular value would be further than ``error`` from 1 and the Frobenius norm of the
-    deviation at most ``2 error size^(1/2)``.
+    Were the guess right, no eigenvalue of the deviation would exceed twice the plan's error; the bound of it that
+    is measured may overstate it about as much again.
     """
-    return 0.7 * low if deviation > 2.1 * error * size**0.5 + 1e-12 else min(1.03 * low, 0.999)
+    return 0.7 * low if radius > 4.2 * error + 1e-9 else min(1.03 * low, 0.999)
 
 
 def _normalised(a: FloatArray, algebra: Algebra) -> tuple[FloatArray, FloatArray | None]:
@@ -97,25 +100,68 @@ def _shifted(x: FloatArray, gram: FloatArray | None, alpha: float, beta: float, 
     return gram
 
 
+def _largest(e: FloatArray, square: FloatArray) -> float:
+    """Return a bound of the largest absolute eigenvalue over a stack of symmetric matrices, given their squares.
+
+    Samuelson's inequality: no e_i^2 exceeds their mean by more than (n - 1)^(1/2) standard deviations, and both
+    follow from Frobenius norms.
+    """
+    n = e.shape[-1]
+    mean = _dot(e) / n
+    spread = _dot(square) / n - mean * mean
+    if isinstance(spread, float):
+        return math.sqrt(mean + math.sqrt(max(spread, 0.0) * (n - 1)))
+    return float(np.sqrt(mean + np.sqrt(np.maximum(spread, 0.0) * (n - 1))).max())
+
+
 def _rooted(
-    x: FloatArray, e: FloatArray, radius: float, tolerance: float, sign: float, algebra: Algebra, scale: float = 1.0
+    x: FloatArray,
+    e: FloatArray,
+    square: FloatArray,
+    radius: float,
+    tolerance: float,
+    sign: float,
+    algebra: Algebra,
+    scale: float = 1.0,
 ) -> FloatArray:
-    """Return sign x (x'x)^(-1/2), given scale^2 x'x = 1 + e and a bound of e, which is overwritten."""
+    """Return sign x (x'x)^(-1/2), given scale^2 x'x = 1 + e, e^2 and a bound of e; both are overwritten."""
     while True:
-        (c0, c1), error = linear_root(radius)
-        if error <= tolerance:
-            e *= sign * scale * c1
-            diagonal(e)[...] += sign * scale * c0
-            return algebra.times(x, e, 1.0)
         (c0, c1, c2), error = quadratic_root(radius)
-        h = c1 / (2.0 * c2)
-        diagonal(e)[...] += h
-        root = algebra.square(e, c2, c0 - c2 * h * h)
-        if error <= tolerance:
-            return algebra.times(x, root, sign * scale)
-        x = algebra.times(x, root, scale)
+        last = error <= tolerance
+        then_linear = linear_root(2.1 * error)
+        if not last and then_linear[1] > tolerance:
+            coefficients, sextic_error = sextic_root(radius)
+            if sextic_error <= tolerance:
+                return algebra.times(x, _sextic(e, square, coefficients, algebra), sign * scale)
+        e *= c1
+        square *= c2
+        square += e
+        diagonal(square)[...] += c0
+        if last:
+            return algebra.times(x, square, sign * scale)
+        x = algebra.times(x, square, scale)
         e = algebra.gram(x, 1.0, -1.0)
+        if then_linear[1] <= tolerance:
+            c0, c1 = then_linear[0]
+            e *= sign * c1
+            diagonal(e)[...] += sign * c0
+            return algebra.times(x, e, 1.0)
         radius, scale = 2.1 * error, 1.0
+        square = algebra.times(e, e, 1.0)
+
+
+def _sextic(e: FloatArray, square: FloatArray, c: tuple[float, ...], algebra: Algebra) -> FloatArray:
+    """Return the sum of c_k e^k with two more products: (c3 + c4 e + c5 e^2 + c6 e^3) e^3 + (c0 + c1 e + c2 e^2)."""
+    cube = algebra.times(square, e, 1.0)
+    high, low = c[6] * cube, c[2] * square
+    square *= c[5]
+    high += square
+    low += c[1] * e
+    e *= c[4]
+    high += e
+    diagonal(high)[...] += c[3]
+    diagonal(low)[...] += c[0]
+    return algebra.times_plus(high, cube, low)
 
 
 def _dot(a: FloatArray) -> float | FloatArray:

@@ -9,7 +9,7 @@ class PaperSchedule(Schedule):
     """The weights 4 (t+1)^(-1/2) and 2 (t+2)^(-3/4), clipped to 1.
 
     As printed the first exceeds 1 for all t < 15, where a convex combination has no such weight. Clipped, the first
-    fourteen steps do no averaging at all.
+    fifteen steps do no averaging at all.
 
     Examples
     --------

@@ -26,12 +26,14 @@ class L2Ball(ConvexSet):
         top = np.abs(gradient).max(axis=-1, keepdims=True)
         direction = gradient / np.where(top > 0.0, top, 1.0)
         norm = np.linalg.norm(direction, axis=-1, keepdims=True)
-        return -self.radius * direction / np.where(norm > 0.0, norm, 1.0)
+        vertex: FloatArray = -self.radius * direction / np.where(norm > 0.0, norm, 1.0)
+        return vertex
 
     def project(self, x: FloatArray) -> FloatArray:
         """Return the nearest point of the ball."""
         norm = np.linalg.norm(x, axis=-1, keepdims=True)
-        return x * (self.radius / np.maximum(norm, self.radius))
+        nearest: FloatArray = x * (self.radius / np.maximum(norm, self.radius))
+        return nearest
 
     def contains(self, x: FloatArray, tolerance: float = 1e-8) -> bool:
         return bool(np.all(np.linalg.norm(x, axis=-1) <= self.radius * (1.0 + tolerance)))

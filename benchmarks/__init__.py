@@ -1,0 +1,1 @@
+"""Benchmarks: each prints ratios against peers that are measured in the same run."""

@@ -1,0 +1,67 @@
+"""What every benchmark does alike: take times, keep flat records, print tables, write JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Record(NamedTuple):
+    """One number that was measured."""
+
+    benchmark: str
+    method: str
+    setting: str
+    metric: str
+    value: float
+
+
+def write_json(records: Sequence[Record], path: Path) -> None:
+    """Write records as a JSON array of flat objects."""
+    path.write_text(json.dumps([record._asdict() for record in records], indent=1) + "\n", encoding="utf-8")
+
+
+def best_time(run: Callable[[], Any], *, repeat: int = 5, least_seconds: float = 0.02) -> float:
+    """Return the best time of one call, over repeats of as many calls as take ``least_seconds``."""
+    calls = 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(calls):
+            run()
+        seconds = time.perf_counter() - start
+        if seconds >= least_seconds:
+            break
+        calls *= 2
+    best = seconds
+    for _ in range(repeat - 1):
+        start = time.perf_counter()
+        for _ in range(calls):
+            run()
+        best = min(best, time.perf_counter() - start)
+    return best / calls
+
+
+def table(title: str, corner: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return an aligned text table."""
+    first = max(len(corner), *(len(name) for name, _ in rows))
+    widths = [max(len(head), *(len(cells[i]) for _, cells in rows)) for i, head in enumerate(columns)]
+    lines = [title, corner.ljust(first) + "".join(f"  {h.rjust(w)}" for h, w in zip(columns, widths, strict=True))]
+    lines += [
+        name.ljust(first) + "".join(f"  {cell.rjust(w)}" for cell, w in zip(cells, widths, strict=True))
+        for name, cells in rows
+    ]
+    return "\n".join(lines)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that suits it.
+
+    >>> duration(7.2e-6), duration(0.00123), duration(2.0)
+    ('7.2 us', '1.23 ms', '2.00 s')
+    """
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f} us"
+    return f"{seconds * 1e3:.2f} ms" if seconds < 1.0 else f"{seconds:.2f} s"

@@ -1,0 +1,54 @@
+"""scikit-learn's own checks, all of them, for both estimators; no failure is expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from orthostream import OrthogonalDictionaryLearning, StreamingSparsePCA
+
+ESTIMATORS = [
+    OrthogonalDictionaryLearning(random_state=0),
+    OrthogonalDictionaryLearning(average=True, n_nonzero=2, random_state=0),
+    StreamingSparsePCA(random_state=0),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_column_names_and_set_output(estimator: Any, stream: np.ndarray) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(stream, columns=[f"sensor {i}" for i in range(8)])
+    learner = clone(estimator).set_output(transform="pandas").fit(frame)
+    codes = learner.transform(frame)
+    assert list(learner.feature_names_in_) == list(frame.columns)
+    assert list(codes.columns) == list(learner.get_feature_names_out())
+    assert codes.index.equals(frame.index)
+    with pytest.raises(ValueError, match="feature names"):
+        learner.partial_fit(frame[frame.columns[::-1]])
+
+
+def test_in_a_pipeline(stream: np.ndarray) -> None:
+    pipeline = make_pipeline(StandardScaler(), OrthogonalDictionaryLearning(n_nonzero=3, random_state=0))
+    codes = pipeline.fit_transform(stream)
+    assert (np.count_nonzero(codes, axis=1) <= 3).all()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_float32_stays_float32(estimator: Any, stream: np.ndarray) -> None:
+    rows = stream.astype(np.float32)
+    learner = clone(estimator).partial_fit(rows[:50])
+    learner.partial_fit(stream[50:60])  # a double in between does not change the learner's mind
+    assert learner.components_.dtype == np.float32
+    assert learner.transform(rows).dtype == np.float32
+    assert learner.state_.gradient.dtype == np.float32

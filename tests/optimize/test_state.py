@@ -1,0 +1,135 @@
+"""The state can be written down, and the run goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from orthostream.optimize import (
+    ConstantSchedule,
+    CoolThenConstant,
+    L1Ball,
+    LeastSquares,
+    LpContrast,
+    PaperSchedule,
+    PolarStep,
+    SpectralBall,
+    State,
+    StochasticFrankWolfe,
+)
+
+CASES: dict[str, tuple[StochasticFrankWolfe, tuple[int, ...], Any]] = {
+    "Algorithm 2": (StochasticFrankWolfe(SpectralBall(), LpContrast(), PaperSchedule(), PolarStep()), (), np.float64),
+    "Algorithm 2, large": (
+        StochasticFrankWolfe(SpectralBall(), LpContrast(4), CoolThenConstant(100), PolarStep()),
+        (),
+        np.float64,
+    ),
+    "Algorithm 2, a stack": (
+        StochasticFrankWolfe(SpectralBall(), LpContrast(), ConstantSchedule(0.3, 0.2), PolarStep(), average=True),
+        (3,),
+        np.float64,
+    ),
+    "Algorithm 2, single precision": (
+        StochasticFrankWolfe(SpectralBall(), LpContrast(), post_step=PolarStep()),
+        (),
+        np.float32,
+    ),
+    "Algorithm 1": (StochasticFrankWolfe(L1Ball(), LeastSquares()), (), np.float64),
+    "Algorithm 1, averaging": (StochasticFrankWolfe(L1Ball(), LeastSquares(), average=True), (2, 2), np.float64),
+}
+each_case = pytest.mark.parametrize("name", CASES)
+
+
+def start(name: str, rng: np.random.Generator) -> tuple[StochasticFrankWolfe, State]:
+    solver, stack, dtype = CASES[name]
+    size = 24 if "large" in name else 6
+    core = (size, size) if solver.feasible.core_ndim == 2 else (size,)
+    return solver, solver.init(solver.feasible.lmo(rng.standard_normal((*stack, *core))).astype(dtype))
+
+
+def advance(solver: StochasticFrankWolfe, state: State, seed: int) -> State:
+    """Take some steps on batches that depend on the seed and the time alone."""
+    size = state.x.shape[-solver.feasible.core_ndim]
+    stack = state.x.shape[: state.x.ndim - solver.feasible.core_ndim]
+    for _ in range(8):
+        rng = np.random.default_rng([seed, state.t])
+        rows = (rng.standard_normal((*stack, 20, size)) * (rng.random((*stack, 20, size)) < 0.4)).astype(state.x.dtype)
+        targets = rng.standard_normal((*stack, 20))
+        state = solver.step(state, (rows, targets) if solver.feasible.core_ndim == 1 else rows)
+    return state
+
+
+def assert_identical(one: State, other: State) -> None:
+    assert one.t == other.t
+    for mine, its in zip(one[1:], other[1:], strict=True):
+        assert (mine is None) == (its is None)
+        if mine is not None:
+            mine, its = np.asarray(mine), np.asarray(its)
+            assert mine.dtype == its.dtype
+            assert mine.shape == its.shape
+            assert mine.tobytes() == its.tobytes()
+
+
+@each_case
+@pytest.mark.parametrize("through", ["arrays", "file", "pickle"])
+def test_going_on_is_bit_identical(name: str, through: str, path: str, tmp_path: Path, rng: Any) -> None:
+    solver, state = start(name, rng)
+    solver = pickle.loads(pickle.dumps(solver)) if through == "pickle" else solver
+    for _ in range(2):  # just begun, and under way
+        if through == "arrays":
+            restored = State.from_arrays({key: value.copy() for key, value in state.to_arrays().items()})
+        elif through == "file":
+            np.savez(tmp_path / "state.npz", **state.to_arrays())
+            with np.load(tmp_path / "state.npz", allow_pickle=False) as stored:
+                restored = State.from_arrays(dict(stored))
+        else:
+            restored = pickle.loads(pickle.dumps(state))
+        assert_identical(restored, state)
+        state = advance(solver, state, 1)
+        assert_identical(advance(solver, restored, 1), state)
+
+
+@each_case
+def test_file_need_not_be_read_as_a_whole(name: str, tmp_path: Path, rng: Any) -> None:
+    solver, state = start(name, rng)
+    state = advance(solver, state, 1)
+    np.savez(tmp_path / "state.npz", **state.to_arrays())
+    with np.load(tmp_path / "state.npz") as stored:
+        restored = State.from_arrays(stored)  # a mapping, as good as a dictionary
+    assert_identical(restored, state)
+
+
+@each_case
+def test_arrays_are_plain(name: str, rng: Any) -> None:
+    solver, state = start(name, rng)
+    arrays = advance(solver, state, 1).to_arrays()
+    assert all(type(array) is np.ndarray and array.dtype != object for array in arrays.values())
+    assert set(arrays) == {"t", "x", "gradient", "memory"} | ({"average"} if solver.average else set())
+    assert arrays["t"] == 8
+
+
+@pytest.mark.parametrize("missing", ["t", "x", "gradient", "memory"])
+def test_missing_arrays_are_named(missing: str, rng: Any) -> None:
+    _, state = start("Algorithm 1", rng)
+    arrays = state.to_arrays()
+    del arrays[missing]
+    with pytest.raises(ValueError, match=f"no solver state: {missing} missing"):
+        State.from_arrays(arrays)
+
+
+def test_average_may_be_missing(rng: Any) -> None:
+    _, state = start("Algorithm 1, averaging", rng)
+    arrays = state.to_arrays()
+    del arrays["average"]
+    assert State.from_arrays(arrays).average is None
+
+
+def test_fields_cannot_be_set(rng: Any) -> None:
+    _, state = start("Algorithm 1", rng)
+    with pytest.raises(AttributeError):
+        state.t = 3  # type: ignore[misc]
