@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -61,7 +62,7 @@ def use_path(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         module = None
         if name == "compiled":
             pytest.importorskip("numba", reason="the compiled path needs Numba")
-            from orthostream.optimize.polar import compiled as module
+            module = importlib.import_module("orthostream.optimize.polar.compiled")
         for place in (kernel, fused):
             monkeypatch.setattr(place, "accelerated", lambda: module)
 

@@ -108,7 +108,7 @@ def test_diameter_that_is_too_small_is_found(base: Any, shape: tuple[int, ...]) 
 
 
 def test_the_papers_diameter_is_found_too_small() -> None:
-    feasible = broken(SpectralBall, diameter=lambda self, shape: (2.0 * shape[-1]) ** 0.5)
+    feasible = broken(SpectralBall, diameter=lambda _, shape: (2.0 * shape[-1]) ** 0.5)
     with pytest.raises(AssertionError, match="diameter"):
         check_set(feasible, (1, 1))
 
@@ -122,9 +122,9 @@ def test_set_that_refuses_its_own_points_is_found() -> None:
 
 
 PROJECTIONS = {
-    "is not the nearest": lambda self, x: x / np.maximum(1.0, np.abs(x).sum(axis=-1, keepdims=True)),
-    "outside of the set": lambda self, x: x,
-    "moves points that are feasible": lambda self, x: 0.9 * L1Ball().project(x),
+    "is not the nearest": lambda _, x: x / np.maximum(1.0, np.abs(x).sum(axis=-1, keepdims=True)),
+    "outside of the set": lambda _, x: x,
+    "moves points that are feasible": lambda _, x: 0.9 * L1Ball().project(x),
 }
 
 

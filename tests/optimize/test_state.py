@@ -64,6 +64,11 @@ def advance(solver: StochasticFrankWolfe, state: State, seed: int) -> State:
     return state
 
 
+def save(file: Path, state: State) -> None:
+    arrays: dict[str, Any] = dict(state.to_arrays())
+    np.savez(file, **arrays)
+
+
 def assert_identical(one: State, other: State) -> None:
     assert one.t == other.t
     for mine, its in zip(one[1:], other[1:], strict=True):
@@ -84,7 +89,7 @@ def test_going_on_is_bit_identical(name: str, through: str, path: str, tmp_path:
         if through == "arrays":
             restored = State.from_arrays({key: value.copy() for key, value in state.to_arrays().items()})
         elif through == "file":
-            np.savez(tmp_path / "state.npz", **state.to_arrays())
+            save(tmp_path / "state.npz", state)
             with np.load(tmp_path / "state.npz", allow_pickle=False) as stored:
                 restored = State.from_arrays(dict(stored))
         else:
@@ -98,7 +103,7 @@ def test_going_on_is_bit_identical(name: str, through: str, path: str, tmp_path:
 def test_file_need_not_be_read_as_a_whole(name: str, tmp_path: Path, rng: Any) -> None:
     solver, state = start(name, rng)
     state = advance(solver, state, 1)
-    np.savez(tmp_path / "state.npz", **state.to_arrays())
+    save(tmp_path / "state.npz", state)
     with np.load(tmp_path / "state.npz") as stored:
         restored = State.from_arrays(stored)  # a mapping, as good as a dictionary
     assert_identical(restored, state)

@@ -132,11 +132,11 @@ def test_states_may_be_read_only(make: Any, shape: tuple[int, ...], rng: Any) ->
 
 
 ALIASES: dict[str, Callable[[FloatArray, FloatArray], Any]] = {
-    "the point": lambda x, batch: x,
-    "the batch": lambda x, batch: batch,
-    "whole numbers": lambda x, batch: np.array([3, -1, 2]),
-    "a broadcast number": lambda x, batch: np.broadcast_to(0.5, 3),
-    "a list": lambda x, batch: [0.5, 1.0, -2.0],
+    "the point": lambda x, _: x,
+    "the batch": lambda _, batch: batch,
+    "whole numbers": lambda *_: np.array([3, -1, 2]),
+    "a broadcast number": lambda *_: np.broadcast_to(0.5, 3),
+    "a list": lambda *_: [0.5, 1.0, -2.0],
 }
 
 
@@ -167,7 +167,7 @@ class Hull(ConvexSet):
         return True
 
     def diameter(self, shape: tuple[int, ...]) -> float:
-        return 2.0**0.5
+        return float(2.0**0.5)
 
 
 @pytest.mark.parametrize("frozen", [False, True])
@@ -383,6 +383,7 @@ def test_average_favours_late_points(rng: Any) -> None:
         points.append(state.x)
     i = np.arange(1.0, 31.0)
     weights = i * (i + 1.0) * (i + 2.0)  # the cube, as far as a recursion goes
+    assert state.average is not None
     np.testing.assert_allclose(state.average, weights @ np.array(points) / weights.sum(), atol=1e-12)
 
 
@@ -642,6 +643,7 @@ def test_noisy_gradients_average_out(schedule: Schedule, rng: Any) -> None:
         rows = rng.standard_normal((5, 4))
         state = solver.step(state, (rows, rows @ truth + 0.5 * rng.standard_normal(5)))
     np.testing.assert_allclose(state.x, truth, atol=0.1)
+    assert state.average is not None
     np.testing.assert_allclose(state.average, truth, atol=0.1)
 
 

@@ -313,7 +313,8 @@ def test_without_a_near_point_any_factor_will_do(
 STRANGE = """
 import sys
 import numpy as np
-from orthostream.optimize import ConstantSchedule, LpContrast, NuclearBall, PolarStep, SpectralBall, StochasticFrankWolfe
+from orthostream.optimize import ConstantSchedule, LpContrast, PolarStep, StochasticFrankWolfe
+from orthostream.optimize import NuclearBall, SpectralBall
 from orthostream.optimize.polar import Path, limited_to, polar, polar_between
 
 value, rng = float(sys.argv[1]), np.random.default_rng(0)

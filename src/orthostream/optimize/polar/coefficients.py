@@ -10,7 +10,7 @@ Every step maps the singular values of a matrix and leaves its polar factor alon
 
 Near one a closed form takes over: a **root step** is the Chebyshev polynomial of ``(1 + e)^(-1/2)`` on
 ``|e| <= radius``, e being the deviation of the Gram matrix from one: of the first degree with two products, of the
-second with three, of the sixth with five.
+second with three, of the fourth with four, of the sixth with five.
 
 The steps for a guess of ``low`` come from a table on a fixed grid, so that the NumPy path and the compiled path
 take the very same ones.
@@ -30,7 +30,7 @@ from orthostream._typing import FloatArray
 HALLEY, QUINTIC = 0, 1
 
 # What steps cost, in matrix products, between plain NumPy (where an inverse is dear) and compiled code.
-_HALLEY_COST, _QUINTIC_COST, _LINEAR_COST = 4.5, 3.25, 2.25
+_HALLEY_COST, _QUINTIC_COST, _LINEAR_COST = 5.3, 3.25, 2.25
 
 #: Guesses of the smallest singular value for which steps are planned: eight to an octave, from 2^-13. Below the
 #: first of them only the exact path is accurate enough.
@@ -119,6 +119,27 @@ def quadratic_root(radius: float) -> tuple[tuple[float, float, float], float]:
     return coefficients, 5.0 / 64.0 * square * radius * (1.0 + 2.0 * radius)
 
 
+def quartic_root(radius: float) -> tuple[tuple[float, float, float, float, float], float]:
+    """Return (c0, ..., c4) with their polynomial close to (1 + e)^(-1/2) on |e| <= radius, and the relative error.
+
+    >>> coefficients, error = quartic_root(0.1)
+    >>> worst = max(abs(sum(c * e**k for k, c in enumerate(coefficients)) * (1 + e) ** 0.5 - 1) for e in (-0.1, 0.1))
+    >>> 0.5 * error < worst < error
+    True
+    """
+    r2 = radius * radius
+    r4 = r2 * r2
+    c5, c6 = -63.0 / 256.0, 231.0 / 1024.0
+    coefficients = (
+        1.0 + c6 * r2 * r4 / 32.0,
+        -0.5 - c5 * 0.3125 * r4,
+        0.375 - c6 * 0.5625 * r4,
+        -0.3125 + c5 * 1.25 * r2,
+        35.0 / 128.0 + c6 * 1.5 * r2,
+    )
+    return coefficients, r4 * radius * (-c5 / 16.0 * (1.0 + 2.0 * radius) + 0.22 * r2)
+
+
 def sextic_root(radius: float) -> tuple[tuple[float, float, float, float, float, float, float], float]:
     """Return (c0, ..., c6) with their polynomial close to (1 + e)^(-1/2) on |e| <= radius, and the relative error.
 
@@ -182,6 +203,8 @@ def _root_cost(radius: float) -> float:
     _, error = quadratic_root(radius)
     if error <= 1e-9:
         return _QUINTIC_COST
+    if quartic_root(radius)[1] <= 1e-9:
+        return _QUINTIC_COST + 1.0
     if sextic_root(radius)[1] <= 1e-9:  # not dearer than one of the second degree and one of the first
         return _QUINTIC_COST + _LINEAR_COST
     return _QUINTIC_COST + _root_cost(2.1 * error)

@@ -19,6 +19,7 @@ from orthostream.optimize.polar.coefficients import (
     LOWS,
     MOST_STEPS,
     plans,
+    quartic_root,
     sextic_root,
 )
 
@@ -65,7 +66,7 @@ def _root(a: Any) -> Any:
     Unlike an inverse by halves, which loses as many digits as the matrix is ill-conditioned, w loses half of them.
     """
     n = a.shape[0]
-    if n <= 16:
+    if n <= 28:
         return _small_root(a)
     h = n // 2
     first = _root(a[:h, :h].copy())
@@ -85,7 +86,7 @@ def _root(a: Any) -> Any:
 def _invert(a: Any) -> None:
     """Invert a positive definite matrix in place."""
     n = a.shape[0]
-    if n <= 16:
+    if n <= 28:
         w = _small_root(a)
         np.dot(w.T, w, a)
         return
@@ -134,6 +135,24 @@ def _index(low: float) -> int:
 _sextic_root: Any = numba.njit(cache=True, error_model="numpy")(sextic_root)
 
 
+_quartic_root: Any = numba.njit(cache=True, error_model="numpy")(quartic_root)
+
+
+@_jit
+def _quartic(e: Any, s: Any, c: Any, factor: float) -> Any:
+    """Do what `products._quartic` does, times a factor; e is overwritten."""
+    high, low = np.empty_like(e), np.empty_like(e)
+    a, b, h, rest = e.reshape(-1), s.reshape(-1), high.reshape(-1), low.reshape(-1)
+    for i in range(a.size):
+        h[i] = factor * (c[3] * a[i] + c[4] * b[i])
+        rest[i] = factor * (c[1] * a[i] + c[2] * b[i])
+    _shift(low, factor * c[0])
+    np.dot(high, s, e)
+    for i in range(a.size):
+        a[i] += rest[i]
+    return e
+
+
 @_jit
 def _sextic(e: Any, s: Any, c: Any, factor: float) -> Any:
     """Do what `products._sextic` does, times a factor; e and s are overwritten."""
@@ -163,10 +182,14 @@ def _rooted(x: Any, y: Any, e: Any, s: Any, radius: float, tolerance: float, sig
         last = error <= tolerance
         rest = 2.1 * error
         then_linear = 0.1875 * rest * rest * (1.0 + 2.0 * rest) <= tolerance
-        if not last and not then_linear:
-            c, sextic_error = _sextic_root(radius)
-            if sextic_error <= tolerance:
-                np.dot(x, _sextic(e, s, c, sign * scale), y)
+        if not last:
+            quartic, quartic_error = _quartic_root(radius)
+            if quartic_error <= tolerance:
+                np.dot(x, _quartic(e, s, quartic, sign * scale), y)
+                return y
+            sextic, sextic_error = _sextic_root(radius)
+            if sextic_error <= tolerance and not then_linear:
+                np.dot(x, _sextic(e, s, sextic, sign * scale), y)
                 return y
         f = sign * scale if last else scale
         a, b = e.reshape(-1), s.reshape(-1)

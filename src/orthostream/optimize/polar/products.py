@@ -15,6 +15,7 @@ from orthostream.optimize.polar.coefficients import (
     linear_root,
     plan,
     quadratic_root,
+    quartic_root,
     sextic_root,
 )
 
@@ -129,10 +130,13 @@ def _rooted(
         (c0, c1, c2), error = quadratic_root(radius)
         last = error <= tolerance
         then_linear = linear_root(2.1 * error)
-        if not last and then_linear[1] > tolerance:
-            coefficients, sextic_error = sextic_root(radius)
-            if sextic_error <= tolerance:
-                return algebra.times(x, _sextic(e, square, coefficients, algebra), sign * scale)
+        if not last:
+            quartic, quartic_error = quartic_root(radius)
+            if quartic_error <= tolerance:
+                return algebra.times(x, _quartic(e, square, quartic, algebra), sign * scale)
+            sextic, sextic_error = sextic_root(radius)
+            if sextic_error <= tolerance < then_linear[1]:
+                return algebra.times(x, _sextic(e, square, sextic, algebra), sign * scale)
         e *= c1
         square *= c2
         square += e
@@ -148,6 +152,16 @@ def _rooted(
             return algebra.times(x, e, 1.0)
         radius, scale = 2.1 * error, 1.0
         square = algebra.times(e, e, 1.0)
+
+
+def _quartic(e: FloatArray, square: FloatArray, c: tuple[float, ...], algebra: Algebra) -> FloatArray:
+    """Return the sum of c_k e^k with one more product: (c3 e + c4 e^2) e^2 + (c0 + c1 e + c2 e^2)."""
+    high, low = c[4] * square, c[2] * square
+    low += c[1] * e
+    e *= c[3]
+    high += e
+    diagonal(low)[...] += c[0]
+    return algebra.times_plus(high, square, low)
 
 
 def _sextic(e: FloatArray, square: FloatArray, c: tuple[float, ...], algebra: Algebra) -> FloatArray:
