@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from orthostream import OrthogonalDictionaryLearning
 from orthostream.datasets import make_bernoulli_gaussian
 from orthostream.optimize import LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe, polar
-from orthostream.optimize.polar import Path as KernelPath
-from orthostream.optimize.polar import accelerated, limited_to
+from orthostream.optimize.polar_decomposition import Path as KernelPath
+from orthostream.optimize.polar_decomposition import accelerated, limited_to
 
 from .measure import Record, best_time, duration, table, write_json
 

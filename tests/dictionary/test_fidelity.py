@@ -7,7 +7,7 @@ import pytest
 
 from orthostream import OrthogonalDictionaryLearning
 from orthostream.optimize import LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe
-from orthostream.optimize.polar import Path, accelerated, limited_to
+from orthostream.optimize.polar_decomposition import Path, accelerated, limited_to
 
 
 def reference(start: np.ndarray, batches: list[np.ndarray], p: int = 3) -> np.ndarray:

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from orthostream._typing import FloatArray
 from orthostream.optimize import fused
-from orthostream.optimize.polar import kernel
+from orthostream.optimize.polar_decomposition import kernel
 
 WithSpectrum = Callable[..., FloatArray]
 
@@ -62,7 +62,7 @@ def use_path(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         module = None
         if name == "compiled":
             pytest.importorskip("numba", reason="the compiled path needs Numba")
-            module = importlib.import_module("orthostream.optimize.polar.compiled")
+            module = importlib.import_module("orthostream.optimize.polar_decomposition.compiled")
         for place in (kernel, fused):
             monkeypatch.setattr(place, "accelerated", lambda: module)
 

@@ -10,7 +10,7 @@ from orthostream.optimize.objectives import (
     Objective,
     SparsePCAObjective,
 )
-from orthostream.optimize.polar import polar
+from orthostream.optimize.polar_decomposition import polar
 from orthostream.optimize.post_step import PolarStep, PostStep
 from orthostream.optimize.schedules import (
     ConstantSchedule,

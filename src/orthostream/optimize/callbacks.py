@@ -7,6 +7,8 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import numpy as np
+
 from orthostream._typing import FloatArray
 from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.state import State
@@ -37,8 +39,8 @@ class Progress:
         return self.solver.objective.value(self.state.x, self.batch)
 
 
-#: A callback takes a `Progress` and stops the run by returning True.
-Callback: TypeAlias = Callable[[Progress], bool | None]
+#: A callback takes a `Progress` and stops the run by returning what is true.
+Callback: TypeAlias = Callable[[Progress], "bool | np.bool | FloatArray | None"]
 
 
 class Status(Enum):

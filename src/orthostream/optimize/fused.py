@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from orthostream.optimize.polar import accelerated
-from orthostream.optimize.polar.kernel import DOUBLE, SMALL
+from orthostream.optimize.polar_decomposition import accelerated
+from orthostream.optimize.polar_decomposition.kernel import DOUBLE, SMALL
 from orthostream.optimize.schedules import Schedule
 from orthostream.optimize.state import State
 
@@ -42,7 +42,10 @@ class FusedStep:
             or batch.ndim != 2
             or x.ndim != 2
             or batch.shape[1] != x.shape[0]
+            or len(batch) == 0
             or not batch.flags.c_contiguous
+            or not x.flags.c_contiguous
+            or not gradient.flags.c_contiguous
             or average is not None
         ):
             return None

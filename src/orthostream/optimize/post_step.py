@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.polar import polar_between
+from orthostream.optimize.polar_decomposition import polar_between
 from orthostream.optimize.sets import ConvexSet, SpectralBall
 
 

@@ -85,12 +85,16 @@ class StochasticFrankWolfe:
             (self.schedule, ("weights",), "schedule", "Schedule"),
         )
         for part, methods, name, base in parts:
+            if isinstance(part, type):
+                raise TypeError(f"{name} is the class {part.__name__}, not an object: write {part.__name__}(...).")
             missing = [method for method in methods if not callable(getattr(part, method, None))]
             if missing:
                 raise TypeError(
                     f"{name} is a {type(part).__name__} without {', '.join(missing)}; "
                     f"subclass orthostream.optimize.{base} or add the missing methods."
                 )
+        if self.post_step is not None and not isinstance(self.post_step, PostStep):
+            raise TypeError(f"post_step must be an object derived from PostStep, or None, got {self.post_step!r}.")
         wanted = self.feasible.core_ndim
         for other in (self.objective, self.post_step):
             has = getattr(other, "core_ndim", None)
@@ -120,7 +124,10 @@ class StochasticFrankWolfe:
         if weights is None and self.fused is not None and (taken := self.fused(state, batch)) is not None:
             return taken
         t = state.t + 1
-        rho, gamma = self.schedule.weights(t, batch_size(batch))
+        samples = batch_size(batch)
+        if samples == 0:
+            raise ValueError("the mini-batch holds no samples.")
+        rho, gamma = self.schedule.weights(t, samples)
         gradient = rho * self.objective.gradient(state.x, batch, weights)
         gradient += (1.0 - rho) * state.gradient
         x, memory = self._move(state.x, gradient, gamma, state.memory)
@@ -196,4 +203,4 @@ class StochasticFrankWolfe:
 def notify(callbacks: Sequence[Callback], progress: Progress) -> bool:
     """Call every callback, and tell whether one of them wants to stop."""
     answers = [callback(progress) for callback in callbacks]
-    return any(answer is True for answer in answers)
+    return any(answer is not None and bool(np.all(answer)) for answer in answers)

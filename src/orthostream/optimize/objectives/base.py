@@ -69,11 +69,30 @@ def batch_size(batch: Batch) -> int:
     >>> batch_size(np.zeros((100, 6, 10))), batch_size((np.zeros((6, 10)), np.zeros(6))), batch_size([1, 2])
     (6, 6, 2)
     """
-    first = batch[0] if isinstance(batch, tuple) else batch
+    pair = isinstance(batch, tuple | list) and hasattr(batch[0], "shape")
+    first = batch[0] if pair else batch
     shape = getattr(first, "shape", None)
     if not shape:
         return len(first) if hasattr(first, "__len__") else 1
     return int(shape[-2] if len(shape) >= 2 else shape[0])
+
+
+def rows_times(batch: Batch, x: FloatArray) -> FloatArray:
+    """Return batch @ x, also for sparse rows and a stack of points."""
+    if isinstance(batch, np.ndarray) or x.ndim == 2:
+        product: FloatArray = batch @ x
+        return product
+    return np.stack([rows_times(batch, one) for one in x])
+
+
+def columns_times(batch: Batch, z: FloatArray) -> FloatArray:
+    """Return the transpose of batch @ z, also for sparse rows and a stack of them."""
+    if isinstance(batch, np.ndarray):
+        return batch.mT @ z
+    if z.ndim == 2:
+        product: FloatArray = batch.T @ z
+        return product
+    return np.stack([columns_times(batch, one) for one in z])
 
 
 def mean_factors(batch: Batch, weights: FloatArray | None) -> FloatArray | float:

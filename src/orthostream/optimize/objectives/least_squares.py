@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.objectives.base import Batch, Objective, mean_factors
+from orthostream.optimize.objectives.base import Batch, Objective, columns_times, mean_factors, rows_times
 
 
 class LeastSquares(Objective):
@@ -23,15 +23,14 @@ class LeastSquares(Objective):
     core_ndim: ClassVar[int | None] = 1
 
     def value(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
-        return np.asarray((0.5 * _residual(x, batch) ** 2 * mean_factors(batch, weights)).sum(axis=-1))
+        return np.asarray((0.5 * _residual(x, batch) ** 2 * mean_factors(batch[0], weights)).sum(axis=-1))
 
     def gradient(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
-        residual = _residual(x, batch) * mean_factors(batch, weights)
-        gradient: FloatArray = (batch[0].mT @ residual[..., None])[..., 0]
-        return gradient
+        residual = _residual(x, batch) * mean_factors(batch[0], weights)
+        return columns_times(batch[0], residual[..., None])[..., 0]
 
 
 def _residual(x: FloatArray, batch: Batch) -> FloatArray:
     rows, targets = batch
-    residual: FloatArray = (rows @ x[..., None])[..., 0] - targets
+    residual: FloatArray = rows_times(rows, x[..., None])[..., 0] - targets
     return residual

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.objectives.base import Batch, Objective, mean_factors
+from orthostream.optimize.objectives.base import Batch, Objective, columns_times, mean_factors, rows_times
 
 
 class LpContrast(Objective):
@@ -34,16 +34,15 @@ class LpContrast(Objective):
             raise ValueError(f"p must be larger than 2, got {p!r}: at 2 the contrast says nothing of sparsity.")
 
     def value(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
-        powers = (np.abs(batch @ x) ** self.p).sum(axis=-1)
+        powers = (np.abs(rows_times(batch, x)) ** self.p).sum(axis=-1)
         return np.asarray(-(powers * mean_factors(batch, weights)).sum(axis=-1))
 
     def gradient(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
-        z = batch @ x
+        z = rows_times(batch, x)
         size = np.abs(z)
         if self.p != 3.0:
             size **= self.p - 2.0
         factors = mean_factors(batch, weights)
         z *= -self.p * (factors if isinstance(factors, float) else factors[..., None])
         z *= size
-        gradient: FloatArray = (batch.mT if isinstance(batch, np.ndarray) else batch.T) @ z
-        return gradient
+        return columns_times(batch, z)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.objectives.base import Batch, Objective, mean_factors
+from orthostream.optimize.objectives.base import Batch, Objective, columns_times, mean_factors, rows_times
 from orthostream.optimize.sets.base import positive
 
 
@@ -41,12 +41,10 @@ class SparsePCAObjective(Objective):
 
     def gradient(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
         scores = _scores(x, batch) * mean_factors(batch, weights)
-        rows = batch.mT if isinstance(batch, np.ndarray) else batch.T
-        pull: FloatArray = (rows @ scores[..., None])[..., 0]
+        pull = columns_times(batch, scores[..., None])[..., 0]
         slope = np.clip(x / self.mu, -1.0, 1.0)
         return np.asarray(self.penalty * slope - 2.0 * pull)
 
 
 def _scores(x: FloatArray, batch: Batch) -> FloatArray:
-    scores: FloatArray = (batch @ x[..., None])[..., 0]
-    return scores
+    return rows_times(batch, x[..., None])[..., 0]

@@ -52,6 +52,12 @@ class ConvexSet(ABC):
         return self.lmo(gradient), memory
 
 
+def as_float(x: FloatArray) -> FloatArray:
+    """Return an array as it is if it holds floats, as doubles otherwise."""
+    array = np.asarray(x)
+    return array if np.issubdtype(array.dtype, np.floating) else array.astype(float)
+
+
 def positive(name: str, value: float) -> float:
     """Return a parameter as a float, or raise ValueError where it is not positive and finite."""
     number = float(value)

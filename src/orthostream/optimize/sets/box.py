@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.sets.base import ConvexSet
+from orthostream.optimize.sets.base import ConvexSet, as_float
 
 
 class Box(ConvexSet):
@@ -28,11 +28,11 @@ class Box(ConvexSet):
             raise ValueError("lower must not exceed upper in any coordinate.")
 
     def lmo(self, gradient: FloatArray) -> FloatArray:
-        return np.where(gradient > 0.0, self.lower, self.upper)
+        return np.where(gradient > 0.0, self.lower, self.upper).astype(as_float(gradient).dtype)
 
     def project(self, x: FloatArray) -> FloatArray:
         """Return the nearest point of the box."""
-        return np.clip(x, self.lower, self.upper)
+        return np.clip(x, self.lower, self.upper).astype(as_float(x).dtype)
 
     def contains(self, x: FloatArray, tolerance: float = 1e-8) -> bool:
         slack = tolerance * np.maximum(1.0, np.maximum(np.abs(self.lower), np.abs(self.upper)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.sets.base import ConvexSet, positive
+from orthostream.optimize.sets.base import ConvexSet, as_float, positive
 from orthostream.optimize.sets.simplex import project_to_simplex
 
 
@@ -23,6 +23,7 @@ class L1Ball(ConvexSet):
         self.radius = positive("radius", radius)
 
     def lmo(self, gradient: FloatArray) -> FloatArray:
+        gradient = as_float(gradient)
         vertex = np.zeros_like(gradient)
         best = np.argmax(np.abs(gradient), axis=-1)[..., None]
         signs = np.where(np.take_along_axis(gradient, best, axis=-1) > 0.0, -self.radius, self.radius)

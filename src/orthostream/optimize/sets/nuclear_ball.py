@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.polar.exact import thin_svd
+from orthostream.optimize.polar_decomposition.exact import thin_svd
 from orthostream.optimize.sets.base import ConvexSet, positive
 from orthostream.optimize.sets.simplex import project_to_simplex
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.sets.base import ConvexSet, positive
+from orthostream.optimize.sets.base import ConvexSet, as_float, positive
 
 
 class Simplex(ConvexSet):
@@ -22,7 +22,7 @@ class Simplex(ConvexSet):
         self.total = positive("total", total)
 
     def lmo(self, gradient: FloatArray) -> FloatArray:
-        vertex = np.zeros_like(gradient)
+        vertex = np.zeros_like(as_float(gradient))
         np.put_along_axis(vertex, np.argmin(gradient, axis=-1)[..., None], self.total, axis=-1)
         return vertex
 
@@ -44,9 +44,11 @@ def project_to_simplex(x: FloatArray, total: float) -> FloatArray:
     >>> project_to_simplex(np.array([2.0, 0.0, 1.0]), 1.0)
     array([1., 0., 0.])
     """
+    x = as_float(x)
+    x = x - x.max(axis=-1, keepdims=True)  # which changes nothing but what rounding does to large numbers
     ordered = -np.sort(-x, axis=-1)
     excess = np.cumsum(ordered, axis=-1) - total
-    ranks = np.arange(1, x.shape[-1] + 1)
+    ranks = np.arange(1, x.shape[-1] + 1, dtype=x.dtype)
     kept = np.count_nonzero(ordered * ranks > excess, axis=-1, keepdims=True)
-    shift = np.take_along_axis(excess, kept - 1, axis=-1) / kept
+    shift = np.take_along_axis(excess, kept - 1, axis=-1) / kept.astype(x.dtype)
     return np.maximum(x - shift, 0.0)

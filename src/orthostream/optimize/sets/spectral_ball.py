@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.polar import polar
-from orthostream.optimize.polar.exact import thin_svd
+from orthostream.optimize.polar_decomposition import polar
+from orthostream.optimize.polar_decomposition.exact import thin_svd
 from orthostream.optimize.sets.base import ConvexSet, positive
 
 

@@ -160,7 +160,7 @@ def sextic_root(radius: float) -> tuple[tuple[float, float, float, float, float,
         -63.0 / 256.0 + c7 * 1.75 * r2,
         231.0 / 1024.0 + c8 * 2.0 * r2,
     )
-    return coefficients, r6 * radius * (-c7 / 64.0 * (1.0 + 2.0 * radius) + 0.2 * r2)
+    return coefficients, r6 * radius * (-c7 / 64.0 * (1.0 + 2.0 * radius) + 0.25 * r2)
 
 
 #: The radius up to which root steps are taken.

@@ -7,12 +7,15 @@ optional; importing this module raises ImportError where Numba is absent.
 from __future__ import annotations
 
 import math
+import zlib
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 
-from orthostream.optimize.polar.coefficients import (
+from orthostream.optimize.polar_decomposition import coefficients
+from orthostream.optimize.polar_decomposition.coefficients import (
     HALLEY,
     LARGEST_RADIUS,
     LOWEST,
@@ -32,7 +35,15 @@ _ERRORS = np.array([plan.error for plan in plans()])
 _KINDS = np.array([plan.kinds + (0,) * (MOST_STEPS - len(plan.kinds)) for plan in plans()])
 _STEPS = np.array([plan.coefficients + ((0.0,) * 3,) * (MOST_STEPS - len(plan.kinds)) for plan in plans()])
 
-_jit: Any = numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
+
+def _jit(function: Any) -> Any:
+    """Compile a function, cached under a name that changes with the coefficients that are compiled into it.
+
+    Numba takes a cached function for stale when its own file has changed, and knows nothing of other files.
+    """
+    digest = zlib.crc32(Path(coefficients.__file__).read_bytes())
+    function.__qualname__ = f"{function.__qualname__}_{digest:08x}"
+    return numba.njit(cache=True, error_model="numpy", fastmath={"contract"})(function)
 
 
 @_jit
@@ -132,10 +143,10 @@ def _index(low: float) -> int:
     return min(max(_GRID + math.floor(8.0 * math.log2(low)), 0), _GRID - 1)
 
 
-_sextic_root: Any = numba.njit(cache=True, error_model="numpy")(sextic_root)
+_sextic_root: Any = numba.njit(error_model="numpy")(sextic_root)
 
 
-_quartic_root: Any = numba.njit(cache=True, error_model="numpy")(quartic_root)
+_quartic_root: Any = numba.njit(error_model="numpy")(quartic_root)
 
 
 @_jit

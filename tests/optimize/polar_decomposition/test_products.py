@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.polar.coefficients import LOWEST
-from orthostream.optimize.polar.products import near_polar, product_polar
+from orthostream.optimize.polar_decomposition.coefficients import LOWEST
+from orthostream.optimize.polar_decomposition.products import near_polar, product_polar
 
 Make = Callable[..., FloatArray]
 SHAPES = [(1, 1, ()), (4, 4, ()), (9, 2, ()), (31, 31, ()), (4, 4, (3,)), (9, 2, (2, 2)), (21, 20, (2,))]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.polar import coefficients as module
-from orthostream.optimize.polar.coefficients import (
+from orthostream.optimize.polar_decomposition import coefficients as module
+from orthostream.optimize.polar_decomposition.coefficients import (
     HALLEY,
     LARGEST_RADIUS,
     LOWEST,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.polar.algebra import STACK, Single, Stack, algebra_for, diagonal
+from orthostream.optimize.polar_decomposition.algebra import STACK, Single, Stack, algebra_for, diagonal
 
 CASES = [
     pytest.param(Single(4), (7, 4), id="single, tall"),

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.polar.algebra import Algebra, algebra_for, diagonal
-from orthostream.optimize.polar.coefficients import (
+from orthostream.optimize.polar_decomposition.algebra import Algebra, algebra_for, diagonal
+from orthostream.optimize.polar_decomposition.coefficients import (
     HALLEY,
     LARGEST_RADIUS,
     Plan,
@@ -67,8 +67,9 @@ def next_guess(low: float, radius: float, error: float) -> float:
 
 def _normalised(a: FloatArray, algebra: Algebra) -> tuple[FloatArray, FloatArray | None]:
     """Scale each matrix to a largest singular value just under 1; return its Gram matrix too, if all are finite."""
-    gram = algebra.gram(a, 1.0, 0.0)
-    squares = _dot(gram)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = algebra.gram(a, 1.0, 0.0)
+        squares = _dot(gram)
     if isinstance(squares, float):
         if not 0.0 < squares < math.inf:
             return a, None

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.polar.coefficients import LARGEST_RADIUS, LOWEST
-from orthostream.optimize.polar.exact import exact_polar
-from orthostream.optimize.polar.products import near_polar, product_polar
+from orthostream.optimize.polar_decomposition.coefficients import LARGEST_RADIUS, LOWEST
+from orthostream.optimize.polar_decomposition.exact import exact_polar
+from orthostream.optimize.polar_decomposition.products import near_polar, product_polar
 
 
 class Accuracy(NamedTuple):
@@ -46,7 +46,7 @@ def _load() -> ModuleType | None:
     if os.environ.get("ORTHOSTREAM_FAST", "1") == "0":
         return None
     try:
-        from orthostream.optimize.polar import compiled
+        from orthostream.optimize.polar_decomposition import compiled
     except ImportError:
         return None
     return compiled
@@ -131,9 +131,9 @@ def polar_between(x: FloatArray, low: float) -> FloatArray:
     if 2.0 / (1.0 + low * low) - 1.0 <= LARGEST_RADIUS and _path.get() is not Path.EXACT:
         fast = accelerated() if _single(x) else None
         if fast is not None:
-            factor: FloatArray = fast.compiled_near_polar(np.array(x), low, accuracy.iterate)
+            factor: FloatArray = fast.compiled_near_polar(np.array(x, order="C"), low, accuracy.iterate)
             return factor
-        return near_polar(x, low, accuracy.iterate)
+        return near_polar(np.ascontiguousarray(x), low, accuracy.iterate)
     return polar(x, low=0.9 * low, tolerance=accuracy.iterate)[0]
 
 

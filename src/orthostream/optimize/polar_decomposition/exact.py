@@ -11,8 +11,11 @@ from orthostream._typing import FloatArray
 def thin_svd(a: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the thin singular value decomposition of a stack, also where LAPACK's gesdd gives up.
 
-    gesdd sporadically fails to converge on finite input; gesvd is slower and does not.
+    gesdd sporadically fails to converge on finite input; gesvd is slower and does not. On other input it may
+    not return at all.
     """
+    if not np.isfinite(a).all():
+        raise ValueError("a matrix with NaN or infinity has no singular values.")
     try:
         u, s, vt = np.linalg.svd(a, full_matrices=False)
     except np.linalg.LinAlgError:
@@ -62,10 +65,13 @@ def _least_motion(u: FloatArray, vt: FloatArray, near: FloatArray) -> FloatArray
     for _ in range(2):  # once more, because one projection leaves rounding behind
         rest = rest - u @ (u.T @ rest)
     left, s, right = thin_svd(rest)
-    lost = s <= 64 * np.finfo(s.dtype).eps
+    lost = s <= 64 * np.finfo(s.dtype).eps * np.linalg.norm(near)
     if lost.any():  # ``near`` has no part there either: any orthonormal direction is as near as another
         known = np.concatenate([u, left[:, ~lost]], axis=1)
         spare = linalg.qr(np.concatenate([known, np.eye(len(u), dtype=u.dtype)], axis=1), mode="economic")[0]
         left[:, lost] = spare[:, known.shape[1] : known.shape[1] + int(lost.sum())]
-    completed: FloatArray = u @ vt[:rank] + (left @ right) @ null.T
+    # Directions of which little was left carry the rounding of the much that was taken away: clean them once more.
+    left = left - u @ (u.T @ left)
+    a, _, b = thin_svd(left)
+    completed: FloatArray = u @ vt[:rank] + (a @ b @ right) @ null.T
     return completed

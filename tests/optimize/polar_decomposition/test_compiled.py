@@ -19,11 +19,11 @@ from orthostream.optimize import (
     State,
     StochasticFrankWolfe,
 )
-from orthostream.optimize.polar.coefficients import LOWEST
-from orthostream.optimize.polar.products import near_polar, product_polar
+from orthostream.optimize.polar_decomposition.coefficients import LOWEST
+from orthostream.optimize.polar_decomposition.products import near_polar, product_polar
 
 pytest.importorskip("numba", reason="the compiled path needs Numba")
-compiled: Any = pytest.importorskip("orthostream.optimize.polar.compiled")
+compiled: Any = pytest.importorskip("orthostream.optimize.polar_decomposition.compiled")
 
 Make = Callable[..., FloatArray]
 PlainStep = Callable[[StochasticFrankWolfe, State, FloatArray], State]
