@@ -53,15 +53,17 @@ def test_oracle_that_leaves_the_set_is_found(base: Any, shape: tuple[int, ...]) 
 
 
 @each_base
-def test_oracle_with_a_wrong_vertex_is_found(base: Any, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("projects", [True, False])
+def test_oracle_with_a_wrong_vertex_is_found(base: Any, shape: tuple[int, ...], projects: bool) -> None:
     def lmo(self: Any, gradient: FloatArray) -> FloatArray:
         seen = gradient.copy()
-        seen[..., -1] = 0.0  # the last coordinate is forgotten
+        seen[..., -1] = 0.0  # the last coordinate is forgotten, in every vertex that the oracle ever returns
         vertex: FloatArray = base.lmo(self, seen)
         return vertex
 
+    project = base.project if projects else None
     with pytest.raises(AssertionError, match=r"but a point with .* exists"):
-        check_set(broken(base, lmo=lmo), shape)
+        check_set(broken(base, lmo=lmo, project=project), shape, trials=100)
 
 
 def test_oracle_that_is_only_nearly_right_is_found() -> None:

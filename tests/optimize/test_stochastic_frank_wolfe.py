@@ -221,6 +221,8 @@ def test_precision_of_the_start_is_kept(feasible: ConvexSet, shape: tuple[int, .
         (SpectralBall(), [[1.1, 0.0], [0.0, 0.3]]),
         (NuclearBall(), [[0.6, 0.0], [0.0, 0.6]]),
         (L2Ball(), [np.nan, 0.0]),
+        (SpectralBall(), [[np.nan, 0.0], [0.0, 0.5]]),
+        (NuclearBall(), [[np.inf, 0.0], [0.0, 0.5]]),
         (Box(0.0, 1.0), [[0.5, 0.5], [0.5, 7.0]]),
     ],
 )

@@ -39,7 +39,7 @@ class Progress:
         return self.solver.objective.value(self.state.x, self.batch)
 
 
-#: A callback takes a `Progress` and stops the run by returning what is true.
+#: A callback takes a `Progress` and stops the run by returning True, or an array of nothing but True.
 Callback: TypeAlias = Callable[[Progress], "bool | np.bool | FloatArray | None"]
 
 

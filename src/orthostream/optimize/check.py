@@ -30,8 +30,9 @@ def check_set(feasible: ConvexSet, shape: tuple[int, ...], *, trials: int = 20, 
     assert feasible.contains(vertices), f"{name}.lmo returned a point outside of the set"
     mixing = rng.dirichlet(np.full(50, 0.3), size=1000)
     points = np.concatenate([vertices, np.tensordot(mixing, vertices, axes=1)])
+    points = np.concatenate([points, _points_on_rays(feasible, points.mean(axis=0), rng)])
     project = getattr(feasible, "project", None)
-    if project is not None:  # points that do not come from the oracle itself
+    if project is not None:
         projected = project(3.0 * rng.standard_normal((200, *core)))
         assert feasible.contains(projected), f"{name}.project returned a point outside of the set"
         points = np.concatenate([points, projected])
@@ -55,6 +56,22 @@ def check_set(feasible: ConvexSet, shape: tuple[int, ...], *, trials: int = 20, 
         f"{name}.diameter is smaller than a distance of {spread}"
     )
     _check_projection(feasible, name, points, axes, rng)
+
+
+def _points_on_rays(feasible: ConvexSet, start: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return the last feasible points on rays from a feasible one: points that do not come from the oracle."""
+    axes = np.eye(start.size)[:50].reshape(-1, *start.shape)
+    directions = np.concatenate([axes, -axes, rng.standard_normal((20, *start.shape))])
+    reach = feasible.diameter(start.shape) / np.linalg.norm(directions.reshape(len(directions), -1), axis=1)
+    found = []
+    for direction, far in zip(directions, reach, strict=True):
+        low, high = 0.0, float(far)
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if feasible.contains(start + middle * direction, 0.0) else (low, middle)
+        if low > 0.0:
+            found.append(start + low * direction)
+    return np.array(found).reshape(-1, *start.shape)
 
 
 def _check_projection(

@@ -202,5 +202,5 @@ class StochasticFrankWolfe:
 
 def notify(callbacks: Sequence[Callback], progress: Progress) -> bool:
     """Call every callback, and tell whether one of them wants to stop."""
-    answers = [callback(progress) for callback in callbacks]
-    return any(answer is not None and bool(np.all(answer)) for answer in answers)
+    answers = [np.asarray(callback(progress)) for callback in callbacks]
+    return any(answer.dtype == np.bool_ and bool(answer.all()) for answer in answers)

@@ -314,9 +314,25 @@ def test_pair_of_functions_refuses_weights(rng: Rng) -> None:
         ((np.zeros((6, 10)), np.zeros(6)), 6),
         (sparse.csr_array((7, 3)), 7),
         ([1, 2], 2),
+        ([np.zeros((6, 10)), np.zeros(6)], 6),
+        ([np.zeros(3), np.zeros(3)], 2),
+        ([], 0),
+        (np.zeros((0, 10)), 0),
         (3.0, 1),
     ],
-    ids=["matrix", "stack", "vector", "pair", "sparse", "list", "number"],
+    ids=[
+        "matrix",
+        "stack",
+        "vector",
+        "pair",
+        "sparse",
+        "list",
+        "pair in a list",
+        "list of samples",
+        "empty list",
+        "empty matrix",
+        "number",
+    ],
 )
 def test_batch_size_counts_samples(batch: Any, size: int) -> None:
     assert batch_size(batch) == size

@@ -308,6 +308,16 @@ def test_one_stray_point_makes_a_stack_infeasible(case: Case, shape: tuple[int, 
 
 
 @each_shape
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_no_number_lies_in_no_set(case: Case, shape: tuple[int, ...], value: float, rng: Rng) -> None:
+    points = case.sample(rng, 3, shape)
+    points[1].flat[-1] = value
+    with np.errstate(invalid="ignore"):
+        assert not case.feasible.contains(points)
+        assert not case.feasible.contains(points[1])
+
+
+@each_shape
 def test_diameter_is_the_largest_distance(case: Case, shape: tuple[int, ...], rng: Rng) -> None:
     difference = np.zeros(shape)
     difference.flat[0], difference.flat[-1] = 1.0, -1.0

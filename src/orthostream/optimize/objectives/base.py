@@ -69,7 +69,7 @@ def batch_size(batch: Batch) -> int:
     >>> batch_size(np.zeros((100, 6, 10))), batch_size((np.zeros((6, 10)), np.zeros(6))), batch_size([1, 2])
     (6, 6, 2)
     """
-    pair = isinstance(batch, tuple | list) and hasattr(batch[0], "shape")
+    pair = isinstance(batch, tuple) or (isinstance(batch, list) and batch and np.ndim(batch[0]) >= 2)
     first = batch[0] if pair else batch
     shape = getattr(first, "shape", None)
     if not shape:

@@ -41,6 +41,8 @@ class NuclearBall(ConvexSet):
         return nearest
 
     def contains(self, x: FloatArray, tolerance: float = 1e-8) -> bool:
+        if not np.isfinite(x).all():
+            return False
         return bool(np.all(np.linalg.norm(x, ord="nuc", axis=(-2, -1)) <= self.radius * (1.0 + tolerance)))
 
     def diameter(self, shape: tuple[int, ...]) -> float:
