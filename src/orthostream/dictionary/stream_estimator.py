@@ -105,7 +105,7 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             if state is not None:
                 self.state_ = state
                 return self
-        elif sample_weight is None and self._is_plain(X):
+        if sample_weight is None and self._is_plain(X):
             with self._one_thread():
                 self.state_ = self.solver_.step(self.state_, X)
             if self.callbacks:
