@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from orthostream.cli.errors import UserError
+from orthostream.optimize.threads import one_blas_thread
 
 _PACKAGED = Path(__file__).parents[1] / "_benchmarks"
 _CHECKOUT = Path(__file__).parents[3]
@@ -36,11 +36,9 @@ def run(options: argparse.Namespace) -> int:
     for path in (options.json, options.figure):
         if path is not None and not path.parent.is_dir():
             raise UserError(f"there is no folder {path.parent} to write {path.name} to")
-    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
-        # BLAS reads this when it is loaded: start over with it.
-        os.environ["OPENBLAS_NUM_THREADS"] = "1"
-        os.execv(sys.executable, [sys.executable, "-m", "orthostream.cli.main", *sys.argv[1:]])
-    _load(options.benchmark).run(options)
+    benchmark = _load(options.benchmark)
+    with one_blas_thread():
+        benchmark.run(options)
     return 0
 
 

@@ -53,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
     for name in ("features", "batch_size", "steps", "trials"):
         if getattr(options, name) < 1:
             raise UserError(f"--{name.replace('_', '-')} must be at least 1")
+    if options.seed < 0:
+        raise UserError("--seed must not be negative")
     if not 0.0 < options.sparsity <= 1.0:
         raise UserError("--sparsity must lie between 0 and 1")
     try:

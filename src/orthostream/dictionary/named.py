@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from orthostream.optimize import (
     ConstantSchedule,
     CoolThenConstant,
@@ -54,6 +56,8 @@ def schedule_by_name(schedule: str | Schedule) -> tuple[Schedule, PostStep | Non
 
 def to_plain(value: Any) -> Any:
     """Return a constructor's word as something JSON can hold; None stands for a class of the user's own."""
+    if isinstance(value, np.generic):
+        value = value.item()
     kind = type(value).__name__
     if kind in _SAVED and type(value) is _SAVED[kind][0]:
         return {"type": kind} | {name: getattr(value, name) for name in _SAVED[kind][1]}

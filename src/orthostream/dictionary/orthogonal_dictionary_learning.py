@@ -24,7 +24,8 @@ class OrthogonalDictionaryLearning(StreamEstimator):
 
     Every sample y is thought of as D x with orthonormal columns D and a sparse code x. The learner minimises the
     expectation of ``-||D'y||_3^3`` over the spectral ball by stochastic Frank-Wolfe steps, each followed by a polar
-    decomposition. It keeps two matrices of the dictionary's size and nothing that grows with the stream.
+    decomposition. It keeps two matrices of the dictionary's size (three with averaging) and nothing that grows with the
+    stream.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         The first dictionary: drawn uniformly, fitted to the first mini-batch, or given, with orthonormal rows.
     average : bool, default False
         Report the polar factor of a running mean of the dictionaries instead of the last one: steadier, a little
-        slower to forget the start.
+        slower to forget the start. It is computed anew at each look.
     batch_size : int, optional
         None takes the rows of each `partial_fit` as one mini-batch; a number cuts the stream into mini-batches of that
         many rows, however it arrives.
@@ -124,7 +125,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         """The atoms, one in each row."""
         if not hasattr(self, "state_"):
             raise AttributeError("components_ is there after the first mini-batch: call fit or partial_fit.")
-        return np.ascontiguousarray(self._dictionary().T)
+        return self._dictionary().T.copy()
 
     @property
     def n_steps_(self) -> int:
@@ -174,8 +175,10 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         """Return the codes of the samples: all coefficients, or those that n_nonzero and threshold keep."""
         check_is_fitted(self, "state_")
         X = self._validated(X, reset=False)
-        if self.n_nonzero is not None and self.n_nonzero < 1:
-            raise ValueError(f"n_nonzero must be at least 1 or None, got {self.n_nonzero!r}.")
+        if self.n_nonzero is not None and (not isinstance(self.n_nonzero, int | np.integer) or self.n_nonzero < 1):
+            raise ValueError(f"n_nonzero must be a positive integer or None, got {self.n_nonzero!r}.")
+        if self.threshold is not None and not self.threshold >= 0.0:
+            raise ValueError(f"threshold must be a number of at least 0 or None, got {self.threshold!r}.")
         dictionary = self._dictionary()
         codes: FloatArray = complete(X, dictionary) @ dictionary
         if self.threshold is not None:

@@ -22,12 +22,15 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str
     target = Path(path)
     header = {"format": FORMAT, "version": VERSION} | header
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} to.")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez(file, header=text, **arrays)
             file.flush()
             os.fsync(file.fileno())
+        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
         Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import blas
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -17,11 +18,9 @@ from orthostream._typing import FloatArray
 from orthostream.dictionary import persistence
 from orthostream.dictionary.named import from_plain, to_plain
 from orthostream.optimize import Progress, State, Status, StochasticFrankWolfe
-from orthostream.optimize.stochastic_frank_wolfe import notify
-from orthostream.optimize.threads import SMALL, one_blas_thread
-
-#: Sums of squares between these bounds leave room for any power that a contrast takes.
-_LEAST, _MOST = 1e-40, 1e40
+from orthostream.optimize.callbacks import notify
+from orthostream.optimize.fused import largest_square
+from orthostream.optimize.threads import SINGLE_THREADED, one_blas_thread
 
 #: Steps that `fit` takes at least, by passing over the data as often as it must.
 _FIT_STEPS = 1000
@@ -67,18 +66,19 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         weights = self._validated_weights(sample_weight, X)
         self._reset()
         size = self._batch_size() or _FIT_BATCH
-        self.status_ = Status.STEP_BUDGET
+        self.status_ = Status.STREAM_ENDED
         with self._one_thread():
             while True:
                 for start in range(0, X.shape[0], size):
                     rows = slice(start, start + size)
-                    self._learn(X[rows], None if weights is None else weights[rows])
-                    if self._notified(X[rows]):
+                    row_weights = None if weights is None else weights[rows]
+                    used = self._learn(X[rows], row_weights)
+                    if used is not None and self._notified(used, row_weights):
                         self.status_ = Status.STOPPED
                         return self
                 if not hasattr(self, "state_"):
                     raise ValueError("every sample has weight zero: there is nothing to learn from.")
-                if self.state_.t >= _FIT_STEPS or self.state_.t == 0:
+                if self.state_.t >= _FIT_STEPS:
                     return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -97,7 +97,7 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         fused = getattr(self, "_fused", None)
         if fused is not None and sample_weight is None and self.batch_size is None and not self.callbacks:
             # What the slow way would find to do for plain rows is nothing, and the compiled step knows plain rows.
-            if self.n_features_in_ <= SMALL:
+            if self.n_features_in_ <= SINGLE_THREADED:
                 state = fused(self.state_, X)
             else:
                 with one_blas_thread():
@@ -111,50 +111,62 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             if self.callbacks:
                 self._notified(X)
             return self
-        X = self._validated(X, reset=not hasattr(self, "state_"))
+        X = self._validated(X, reset=not hasattr(self, "state_") and getattr(self, "pending_", None) is None)
         weights = self._validated_weights(sample_weight, X)
         with self._one_thread():
             for rows, row_weights in self._cut(X, weights):
-                self._learn(rows, row_weights)
-                self._notified(rows)
+                used = self._learn(rows, row_weights)
+                if used is not None:
+                    self._notified(used, row_weights)
         return self
+
+    @property
+    def _takes_plain(self) -> bool:
+        """Whether rows may go to the solver as they are, if they are plain."""
+        return hasattr(self, "state_") and self.scale_ == 1.0 and not hasattr(self, "feature_names_in_")
 
     def _is_plain(self, X: Any) -> bool:
         """Tell whether rows can go to the solver as they are."""
-        if type(X) is not np.ndarray or not getattr(self, "_takes_plain", False) or self.batch_size is not None:
+        if type(X) is not np.ndarray or self.batch_size is not None or not self._takes_plain:
             return False
         if X.dtype != self.state_.x.dtype or X.ndim != 2 or X.shape[1] != self.n_features_in_ or len(X) == 0:
             return False
         if not X.flags.c_contiguous:
             return False
+        # NaN, infinities, zeros and extreme values all show in the sum of squares, about which BLAS does not warn.
         flat = X.reshape(-1)
-        with np.errstate(over="ignore"):
-            # NaN, infinities, zeros and extreme values all show in the sum of squares.
-            return _LEAST < float(flat.dot(flat)) < _MOST
+        most = largest_square(_degree(self.solver_), X.dtype)
+        return bool(1.0 / most < (blas.ddot if X.dtype == np.float64 else blas.sdot)(flat, flat) < most)
 
     def _reset(self) -> None:
-        for name in ("solver_", "state_", "pending_", "pending_weight_", "scale_", "_takes_plain", "_fused"):
+        for name in ("solver_", "state_", "pending_", "pending_weight_", "scale_", "_fused"):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def _learn(self, batch: Any, weights: FloatArray | None) -> None:
-        """Take a step on a validated mini-batch, which may hold missing or extreme values."""
-        if weights is not None and not weights.any():
-            return  # nothing in it counts
-        if not hasattr(self, "solver_"):
-            self.scale_ = 1.0
-            self.solver_ = self._make_solver()
-            self._take_plain(not hasattr(self, "feature_names_in_"))
-        batch = self._scaled(batch)
-        if not hasattr(self, "state_"):
-            self.state_ = self.solver_.init(self._start(batch, self.solver_).astype(batch.dtype))
-        batch = self._completed(batch)
-        self.state_ = self.solver_.step(self.state_, batch, weights)
+    def _learn(self, batch: Any, weights: FloatArray | None) -> Any:
+        """Take a step on a validated mini-batch, which may hold missing or extreme values; return it as it was used.
 
-    def _take_plain(self, plain: bool) -> None:
-        """Set whether rows may go to the solver without the checks that find nothing in plain arrays."""
-        self._takes_plain = plain
-        self._fused = self.solver_.fused if plain else None
+        None is returned, and no step is taken, where nothing in it counts.
+        """
+        if weights is not None and not weights.any():
+            return None
+        if not hasattr(self, "state_"):
+            self._begin(batch)
+        used = self._completed(self._scaled(batch))
+        self.state_ = self.solver_.step(self.state_, used, weights)
+        return used
+
+    def _begin(self, batch: Any) -> None:
+        """Make the solver and the first state; where that fails, the estimator stays as it was."""
+        self.scale_ = 1.0
+        try:
+            self.solver_ = self._make_solver()
+            scaled = self._scaled(batch)
+            self.state_ = self.solver_.init(self._start(scaled, self.solver_).astype(scaled.dtype))
+        except BaseException:
+            self._reset()
+            raise
+        self._fused = self.solver_.fused if self._takes_plain else None
 
     def _completed(self, batch: Any) -> Any:
         """Return a mini-batch without missing values."""
@@ -167,48 +179,73 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         values = batch if isinstance(batch, np.ndarray) else batch.data
         largest = float(np.nanmax(np.abs(values), initial=0.0))
-        size = largest * self.scale_
-        if largest > 0.0 and not _LEAST**0.5 < size < _MOST**0.5:
+        size, degree = largest * self.scale_, _degree(self.solver_)
+        most = largest_square(degree, batch.dtype) ** 0.5
+        learnt = hasattr(self, "state_")
+        # Once something is learnt, values may vanish beside it, but not overflow.
+        if largest > 0.0 and not 1.0 / most < size < most and (size >= 1.0 or not learnt):
             reach = 1000.0 if batch.dtype == np.float64 else 120.0
             unit = 2.0 ** float(np.clip(-np.floor(np.log2(largest)), -reach, reach))
-            # What was learnt so far keeps its direction; its length is that of the p-th power of the data.
-            if hasattr(self, "state_") and size >= 1.0:
-                ratio = (unit / self.scale_) ** getattr(self.solver_.objective, "p", 2.0)
-                self.state_ = self.state_._replace(gradient=self.state_.gradient * ratio)
-            if not hasattr(self, "state_") or size >= 1.0:
-                self.scale_ = float(unit)
-                self.solver_ = self._make_solver()
-                self._take_plain(False)
+            if learnt:  # what was learnt keeps its direction; its length is that of a power of the data
+                gradient = self.state_.gradient * (unit / self.scale_) ** degree
+                self.state_ = self.state_._replace(gradient=gradient.astype(batch.dtype))
+            self.scale_ = unit
+            self.solver_ = self._make_solver()
+            self._fused = None
         return batch if self.scale_ == 1.0 else batch * batch.dtype.type(self.scale_)
 
-    def _notified(self, batch: Any) -> bool:
-        if not self.callbacks or not hasattr(self, "state_"):
-            return False
-        return notify(self.callbacks, Progress(self.solver_, self.state_, self._completed(self._scaled(batch))))
+    def _notified(self, batch: Any, weights: FloatArray | None = None) -> bool:
+        return bool(self.callbacks) and notify(self.callbacks, Progress(self.solver_, self.state_, batch, weights))
 
     def _cut(self, X: Any, weights: FloatArray | None) -> Iterator[tuple[Any, FloatArray | None]]:
+        """Cut what waits and what came into mini-batches; what a failure leaves behind goes on waiting."""
         size = self._batch_size()
         if size is None:
             yield X, weights
             return
-        if weights is None and getattr(self, "pending_weight_", None) is not None:
-            weights = np.ones(X.shape[0], X.dtype)
-        if getattr(self, "pending_", None) is not None:
-            if weights is not None:
-                before = self.pending_weight_
-                before = np.ones(self.pending_.shape[0], X.dtype) if before is None else before
-                weights = np.concatenate([before, weights])
-            both = [self.pending_, X]
-            X = np.concatenate(both) if isinstance(X, np.ndarray) else sparse.vstack(both, "csr")
-        whole = X.shape[0] - X.shape[0] % size
-        for start in range(0, whole, size):
-            rows = slice(start, start + size)
+        waiting = getattr(self, "pending_", None)
+        if waiting is not None:
+            before = self.pending_weight_
+            if weights is not None or before is not None:
+                ones = np.ones(waiting.shape[0] + X.shape[0], X.dtype)
+                weights = np.concatenate(
+                    [
+                        ones[: waiting.shape[0]] if before is None else before,
+                        ones[waiting.shape[0] :] if weights is None else weights,
+                    ]
+                )
+            if isinstance(waiting, np.ndarray):
+                X = np.concatenate([waiting, X if isinstance(X, np.ndarray) else X.toarray()])
+            else:
+                X = sparse.vstack([waiting, sparse.csr_matrix(X)], "csr")
+        for start in range(0, X.shape[0] - size + 1, size):
+            rows, rest = slice(start, start + size), slice(start + size, None)
+            self.pending_, self.pending_weight_ = X[rest], None if weights is None else weights[rest]
             yield X[rows], None if weights is None else weights[rows]
-        self.pending_ = X[whole:].copy()
-        self.pending_weight_ = None if weights is None else weights[whole:].copy()
+        rest = slice(X.shape[0] - X.shape[0] % size, None)
+        self.pending_ = X[rest].copy()
+        self.pending_weight_ = None if weights is None else weights[rest].copy()
 
     def _one_thread(self) -> Any:
-        return one_blas_thread() if self.n_features_in_ > SMALL else nullcontext()
+        return one_blas_thread() if self.n_features_in_ > SINGLE_THREADED else nullcontext()
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set constructor words; a fitted learner goes on with the new contrast, schedule and averaging."""
+        super().set_params(**parameters)
+        if parameters and hasattr(self, "state_"):
+            self.solver_ = self._make_solver()
+            self._fused = self.solver_.fused if self._takes_plain else None
+            if not self.solver_.average:
+                self.state_ = self.state_._replace(average=None)
+            elif self.state_.average is None:
+                self.state_ = self.state_._replace(average=self.state_.x.copy())
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave compiled code out of pickles; it is found again where it is there."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_fused", None)
+        return state
 
     # -- validation ----------------------------------------------------------------------------------------------
 
@@ -217,9 +254,9 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         dtype: Any = (np.float64, np.float32)
-        if not reset and hasattr(self, "state_"):
-            dtype = self.state_.x.dtype
-        return validate_data(
+        if not reset:
+            dtype = self.state_.x.dtype if hasattr(self, "state_") else self.pending_.dtype
+        rows = validate_data(
             self,
             X,
             reset=reset,
@@ -228,6 +265,9 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             order="C",
             ensure_all_finite="allow-nan" if self._allows_nan() else True,
         )
+        if not isinstance(rows, np.ndarray) and np.isnan(rows.data).any():
+            raise ValueError("sparse rows must not hold NaN: what is missing there cannot be told from a zero.")
+        return rows
 
     @staticmethod
     def _validated_weights(sample_weight: Any, X: Any) -> FloatArray | None:
@@ -237,7 +277,7 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if weights.shape not in ((), (X.shape[0],)):
             raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
         if not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError("sample_weight must be finite and not negative.")
+            raise ValueError(f"sample_weight must be finite and not negative, its least value is {weights.min()}.")
         return np.broadcast_to(weights, X.shape[:1])
 
     def _batch_size(self) -> int | None:
@@ -270,8 +310,8 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 arrays["pending_weight"] = self.pending_weight_
         parameters = {}
         for name, value in self.get_params(deep=False).items():
-            if isinstance(value, np.ndarray):
-                arrays[f"parameter/{name}"] = value
+            if name == "init" and not isinstance(value, str):
+                arrays[f"parameter/{name}"] = np.asarray(value, dtype=float)
             elif name != "callbacks":
                 parameters[name] = to_plain(value)
         names = getattr(self, "feature_names_in_", None)
@@ -294,6 +334,9 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             raise persistence.SavedEstimatorError(
                 f"{os.fspath(path)} holds a {header.get('class')}, not a {cls.__name__}."
             )
+        unknown = set(parameters) - set(cls._get_param_names())
+        if unknown:
+            raise TypeError(f"{', '.join(sorted(unknown))}: no constructor words of {cls.__name__}.")
         for name in header.get("own", ()):
             if name not in parameters:
                 raise ValueError(f"the {name} was an object of your own: give it again, load(path, {name}=...).")
@@ -305,17 +348,26 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @classmethod
     def _rebuilt(cls, header: dict[str, Any], arrays: dict[str, Any], parameters: dict[str, Any]) -> Self:
         words = {name: from_plain(value) for name, value in header["parameters"].items()}
-        words |= {name[10:]: array for name, array in arrays.items() if name.startswith("parameter/")}
+        words |= {
+            name.removeprefix("parameter/"): array for name, array in arrays.items() if name.startswith("parameter/")
+        }
         estimator = cls(**(words | parameters))
         estimator.n_features_in_ = int(header["n_features_in"])
         if header["feature_names_in"] is not None:
             estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
         estimator.scale_ = float(header["scale"])
         estimator.solver_ = estimator._make_solver()
-        estimator.state_ = State.from_arrays({n[6:]: a for n, a in arrays.items() if n.startswith("state/")})
-        estimator._take_plain(header["feature_names_in"] is None and estimator.scale_ == 1.0)
+        estimator.state_ = State.from_arrays(
+            {n.removeprefix("state/"): a for n, a in arrays.items() if n.startswith("state/")}
+        )
+        estimator._fused = estimator.solver_.fused if estimator._takes_plain else None
         if "pending" in arrays:
             pending = arrays["pending"]
             estimator.pending_ = sparse.csr_matrix(pending) if header["sparse_pending"] else pending
             estimator.pending_weight_ = arrays.get("pending_weight")
         return estimator
+
+
+def _degree(solver: StochasticFrankWolfe) -> float:
+    """Return the power of the data that the gradient grows with."""
+    return float(getattr(solver.objective, "p", 2.0))

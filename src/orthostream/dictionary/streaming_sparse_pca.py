@@ -27,7 +27,8 @@ class StreamingSparsePCA(StreamEstimator):
     ----------
     n_components : int, default 1
     penalty : float, default 1.0
-        The weight of the smoothed l1 norm, in units of the samples' variance: the larger, the sparser.
+        The weight of the smoothed l1 norm against the variance along the component, in squares of the samples'
+        units: the larger, the sparser.
     mu : float, default 0.2
         Where Huber's norm turns from square to absolute value.
     schedule : {"paper", "sfw", "constant"} or Schedule, default "paper"
@@ -107,6 +108,8 @@ class StreamingSparsePCA(StreamEstimator):
             given = np.array(self.init, dtype=float)
             if given.shape != (count, features) or not np.isfinite(given).all():
                 raise ValueError(f"init must be finite and of shape {(count, features)}, got shape {given.shape}.")
+            if not given.any(axis=1).all():
+                raise ValueError("init must not hold a row of zeros: it has no direction.")
             return _unit_rows(given)
         if self.init != "random":
             raise ValueError(f'init must be "random" or an array, got {self.init!r}.')
@@ -123,7 +126,7 @@ class StreamingSparsePCA(StreamEstimator):
         return deflated
 
     def _is_plain(self, X: Any) -> bool:
-        return self.n_components == 1 and super()._is_plain(X)
+        return hasattr(self, "state_") and len(self.state_.x) == 1 and super()._is_plain(X)
 
     def transform(self, X: Any) -> FloatArray:
         """Return the projections of samples to the components."""

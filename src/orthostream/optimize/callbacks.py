@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class Progress:
     """A step just taken. Gap and objective are measured when asked for, so that a callback pays only for its own."""
 
-    def __init__(self, solver: StochasticFrankWolfe, state: State, batch: Batch) -> None:
-        self.solver, self.state, self.batch = solver, state, batch
+    def __init__(
+        self, solver: StochasticFrankWolfe, state: State, batch: Batch, weights: FloatArray | None = None
+    ) -> None:
+        self.solver, self.state, self.batch, self.weights = solver, state, batch, weights
 
     @property
     def t(self) -> int:
@@ -31,16 +33,22 @@ class Progress:
     @cached_property
     def gap(self) -> FloatArray:
         """The Frank-Wolfe gap at the new point, on the mini-batch or the held-out sample."""
-        return self.solver.gap(self.state, self.batch)
+        return self.solver.gap(self.state, self.batch, self.weights)
 
     @cached_property
     def objective(self) -> FloatArray:
         """The objective at the new point, on the same sample."""
-        return self.solver.objective.value(self.state.x, self.batch)
+        return self.solver.objective.value(self.state.x, self.batch, self.weights)
 
 
 #: A callback takes a `Progress` and stops the run by returning True, or an array of nothing but True.
 Callback: TypeAlias = Callable[[Progress], "bool | np.bool | FloatArray | None"]
+
+
+def notify(callbacks: Sequence[Callback], progress: Progress) -> bool:
+    """Call every callback, and tell whether one of them wants to stop."""
+    answers = [np.asarray(callback(progress)) for callback in callbacks]
+    return any(answer.dtype == np.bool_ and bool(answer.all()) for answer in answers)
 
 
 class Status(Enum):

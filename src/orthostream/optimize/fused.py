@@ -18,6 +18,15 @@ _DOUBLE = np.dtype(np.float64)
 TIGHT = 1e-12
 
 
+def largest_square(p: float, dtype: np.dtype[Any]) -> float:
+    """Return how large a sum of squares of a mini-batch may be, and its inverse small, to leave room for p-th powers.
+
+    >>> largest_square(3.0, np.dtype(np.float64)) > 1e100, largest_square(3.0, np.dtype(np.float32)) < 1e20
+    (True, True)
+    """
+    return float(10.0 ** ((370.0 if dtype == _DOUBLE else 45.0) / p))
+
+
 class FusedStep:
     """The step of Algorithm 2 with a contrast of power p, for one problem in double precision.
 
@@ -49,9 +58,13 @@ class FusedStep:
             or average is not None
         ):
             return None
+        if not batch.flags.writeable:  # another type to Numba, which would compile everything once more
+            batch = batch.copy()
         rho, gamma = self._weights(t + 1, len(batch))
         tolerance = DOUBLE.vertex if x.shape[1] > SMALL else TIGHT
-        x, gradient, low, moved = self._step(x, gradient, batch, rho, gamma, self._p, memory, tolerance, DOUBLE.iterate)
+        x, gradient, low, moved = self._step(
+            x, gradient, batch, float(rho), float(gamma), self._p, memory, tolerance, DOUBLE.iterate
+        )
         return State(t + 1, x, gradient, low) if moved else None
 
 

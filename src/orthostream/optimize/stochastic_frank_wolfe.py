@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.callbacks import Callback, Progress, Result, Status
+from orthostream.optimize.callbacks import Callback, Progress, Result, Status, notify
 from orthostream.optimize.fused import FusedStep, fused_step
 from orthostream.optimize.gap import frank_wolfe_gap
 from orthostream.optimize.objectives.base import Batch, CallableObjective, Objective, batch_size
@@ -130,6 +130,8 @@ class StochasticFrankWolfe:
         rho, gamma = self.schedule.weights(t, samples)
         gradient = rho * self.objective.gradient(state.x, batch, weights)
         gradient += (1.0 - rho) * state.gradient
+        if self.feasible.core_ndim == 1 and not np.isfinite(gradient).all():  # the others' oracles refuse it
+            raise ValueError(f"the gradient at step {t} is not finite: look for NaN or infinity in the mini-batch.")
         x, memory = self._move(state.x, gradient, gamma, state.memory)
         return State(t, x, gradient, memory, self._averaged(state.average, x, t))
 
@@ -159,6 +161,10 @@ class StochasticFrankWolfe:
         ):
             return fused_step(self.schedule, self.objective.p)
         return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave compiled code out of pickles; it is found again where it is there."""
+        return {name: value for name, value in vars(self).items() if name != "fused"}
 
     def gap(self, state: State, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
         """Return the Frank-Wolfe gap at the current point, on a mini-batch or on a held-out sample."""
@@ -198,9 +204,3 @@ class StochasticFrankWolfe:
             state = self.step(state, batch)
             if notify(callbacks, Progress(self, state, batch if held_out is None else held_out)):
                 return Result(state, Status.STOPPED)
-
-
-def notify(callbacks: Sequence[Callback], progress: Progress) -> bool:
-    """Call every callback, and tell whether one of them wants to stop."""
-    answers = [np.asarray(callback(progress)) for callback in callbacks]
-    return any(answer.dtype == np.bool_ and bool(answer.all()) for answer in answers)

@@ -9,7 +9,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 #: Below this size BLAS takes one thread by itself.
-SMALL = 64
+SINGLE_THREADED = 64
 
 
 @cache

@@ -47,7 +47,8 @@ class Stack:
     """Any stack, any float type, by NumPy's broadcasting."""
 
     def gram(self, x: FloatArray, alpha: float, beta: float, out: FloatArray | None = None) -> FloatArray:
-        gram: FloatArray = np.matmul(x.mT, x, out=out)
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the norm
+            gram: FloatArray = np.matmul(x.mT, x, out=out)
         gram *= alpha
         diagonal(gram)[...] += beta
         return gram

@@ -6,7 +6,7 @@ Every step maps the singular values of a matrix and leaves its polar factor alon
   Gygi 2010): two products and one inverse of a well-conditioned positive definite matrix take a condition number
   of 1,000 to 4, of 100 to 2, of 10 to 1.16;
 * a **quintic step** ``a x + b x^3 + c x^5``, the minimax odd polynomial on ``[low, 1]``: three products take a
-  condition number of 10 to 2.6, of 2 to 1.05.
+  condition number of 10 to 2.7, of 2 to 1.05.
 
 Near one a closed form takes over: a **root step** is the Chebyshev polynomial of ``(1 + e)^(-1/2)`` on
 ``|e| <= radius``, e being the deviation of the Gram matrix from one: of the first degree with two products, of the

@@ -26,9 +26,6 @@ from orthostream.optimize.polar_decomposition.coefficients import (
     sextic_root,
 )
 
-#: Sums of squares of a mini-batch between these bounds leave room for any power that a contrast takes.
-LEAST, MOST = 1e-40, 1e40
-
 _GRID = len(LOWS)
 _COUNTS = np.array([len(plan.kinds) for plan in plans()])
 _ERRORS = np.array([plan.error for plan in plans()])
@@ -318,7 +315,8 @@ def compiled_step(
     It is not taken where certified products do not do, or where values are missing, infinite, all zero or extreme.
     """
     known = abs(1.0 - 2.0 * gamma)
-    if low < LOWEST or known < LOWEST or not LEAST < _square_norm(batch) < MOST:
+    most = 10.0 ** (370.0 / p)  # see `fused.largest_square`
+    if low < LOWEST or known < LOWEST or not 1.0 / most < _square_norm(batch) < most:
         return x, gradient, low, False
     z = np.dot(batch, x)
     _score(z, p, -p * rho / batch.shape[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.linalg import blas
 
 from orthostream._typing import FloatArray
 from orthostream.optimize.polar_decomposition.algebra import Algebra, algebra_for, diagonal
@@ -67,9 +68,8 @@ def next_guess(low: float, radius: float, error: float) -> float:
 
 def _normalised(a: FloatArray, algebra: Algebra) -> tuple[FloatArray, FloatArray | None]:
     """Scale each matrix to a largest singular value just under 1; return its Gram matrix too, if all are finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram = algebra.gram(a, 1.0, 0.0)
-        squares = _dot(gram)
+    gram = algebra.gram(a, 1.0, 0.0)
+    squares = _dot(gram)
     if isinstance(squares, float):
         if not 0.0 < squares < math.inf:
             return a, None
@@ -180,9 +180,11 @@ def _sextic(e: FloatArray, square: FloatArray, c: tuple[float, ...], algebra: Al
 
 
 def _dot(a: FloatArray) -> float | FloatArray:
-    if a.ndim == 2:
+    """Return the square of the Frobenius norm of each matrix; where it overflows, infinity and no warning."""
+    if a.ndim == 2 and a.dtype == np.float64:
         flat = a.reshape(-1)
-        return float(flat.dot(flat))
+        return float(blas.ddot(flat, flat))
     flat = a.reshape(*a.shape[:-2], -1)
-    dots: FloatArray = np.vecdot(flat, flat)
-    return dots
+    with np.errstate(over="ignore", invalid="ignore"):
+        dots: FloatArray = np.vecdot(flat, flat)
+    return float(dots) if a.ndim == 2 else dots

@@ -10,8 +10,9 @@ class MokhtariSchedule(Schedule):
 
     Examples
     --------
-    >>> MokhtariSchedule().weights(0, 10)
-    (1.0, 0.25)
+    >>> rho, gamma = MokhtariSchedule().weights(1, 10)
+    >>> round(rho, 3), round(gamma, 3)
+    (0.924, 0.222)
     """
 
     def weights(self, t: int, samples: int) -> tuple[float, float]:

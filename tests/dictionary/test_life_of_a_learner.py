@@ -1,0 +1,139 @@
+"""What may happen to a learner between two mini-batches: failures, new words, pickles, looks at its state."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from orthostream import OrthogonalDictionaryLearning, StreamingSparsePCA
+from orthostream.optimize import Progress
+
+ROWS = np.random.default_rng(0).standard_normal((60, 6))
+
+
+@pytest.mark.parametrize("batch_size", [None, 10])
+def test_a_failed_start_can_be_mended(batch_size: int | None) -> None:
+    learner = OrthogonalDictionaryLearning(7, batch_size=batch_size, random_state=0)
+    with pytest.raises(ValueError, match="n_components"):
+        learner.partial_fit(ROWS)
+    learner.set_params(n_components=3, contrast="l4", batch_size=None).partial_fit(ROWS)
+    other = OrthogonalDictionaryLearning(3, contrast="l4", random_state=0).partial_fit(ROWS)
+    np.testing.assert_array_equal(learner.components_, other.components_)
+
+
+def test_new_words_count_from_the_next_step_on(tmp_path: Path) -> None:
+    learner = OrthogonalDictionaryLearning(random_state=0)
+    for _ in range(30):
+        learner.partial_fit(ROWS)
+    learner.set_params(schedule="constant", average=True)
+    learner.save(tmp_path / "learner")
+    loaded = OrthogonalDictionaryLearning.load(tmp_path / "learner")
+    np.testing.assert_array_equal(learner.partial_fit(ROWS).components_, loaded.partial_fit(ROWS).components_)
+    assert learner.state_.average is not None
+    assert learner.set_params(average=False).state_.average is None
+
+
+def test_a_pickle_holds_no_compiled_code() -> None:
+    learner = OrthogonalDictionaryLearning(random_state=0)
+    for _ in range(30):
+        learner.partial_fit(ROWS)
+    content = pickle.dumps(learner)
+    assert len(content) < 5000
+    assert b"numba" not in content
+    again = pickle.loads(content)
+    np.testing.assert_array_equal(again.partial_fit(ROWS).components_, learner.partial_fit(ROWS).components_)
+
+
+def test_components_are_a_copy() -> None:
+    for learner in (OrthogonalDictionaryLearning(1, random_state=0), OrthogonalDictionaryLearning(random_state=0)):
+        learner.partial_fit(ROWS).components_[...] = 7.0
+        assert np.abs(learner.components_).max() <= 1.0 + 1e-9
+
+
+def test_rows_that_wait_may_be_sparse_or_dense() -> None:
+    mixed = OrthogonalDictionaryLearning(batch_size=10, random_state=0)
+    mixed.partial_fit(sparse.csr_matrix(ROWS[:7])).partial_fit(ROWS[7:24]).partial_fit(sparse.csr_matrix(ROWS[24:]))
+    dense = OrthogonalDictionaryLearning(batch_size=10, random_state=0).partial_fit(ROWS)
+    assert mixed.n_steps_ == dense.n_steps_ == 6
+    np.testing.assert_allclose(mixed.components_, dense.components_, atol=1e-8)
+
+
+def test_rows_that_wait_fix_width_and_type() -> None:
+    learner = OrthogonalDictionaryLearning(batch_size=10, random_state=0).partial_fit(ROWS[:4].astype(np.float32))
+    with pytest.raises(ValueError, match="features"):
+        learner.partial_fit(ROWS[:, :5])
+    assert learner.partial_fit(ROWS).components_.dtype == np.float32
+
+
+def test_what_was_learnt_before_a_failure_is_not_learnt_again() -> None:
+    def fails_at_the_third(progress: Progress) -> None:
+        if progress.t == 3:
+            raise RuntimeError("no more")
+
+    learner = OrthogonalDictionaryLearning(batch_size=10, random_state=0, callbacks=[fails_at_the_third])
+    with pytest.raises(RuntimeError):
+        learner.partial_fit(ROWS)
+    assert (learner.n_steps_, len(learner.pending_)) == (3, 30)
+    learner.partial_fit(ROWS[:1])
+    assert (learner.n_steps_, len(learner.pending_)) == (6, 1)
+
+
+def test_callbacks_are_not_called_without_a_step() -> None:
+    seen: list[int] = []
+    learner = OrthogonalDictionaryLearning(random_state=0, callbacks=[lambda progress: seen.append(progress.t)])
+    learner.partial_fit(ROWS).partial_fit(ROWS, sample_weight=np.zeros(60)).partial_fit(ROWS)
+    assert seen == [1, 2]
+
+
+def test_callbacks_see_sample_weights() -> None:
+    values: list[float] = []
+    learner = OrthogonalDictionaryLearning(
+        random_state=0, callbacks=[lambda progress: values.append(float(progress.objective))]
+    )
+    weights = np.linspace(0, 1, 60)
+    learner.partial_fit(ROWS, sample_weight=weights)
+    assert values[0] == pytest.approx(-learner.score(ROWS, sample_weight=weights))
+
+
+def test_saved_words_may_be_numpy_scalars_and_lists(tmp_path: Path) -> None:
+    words: dict[str, Any] = {
+        "n_components": np.int64(3),
+        "batch_size": np.int64(7),
+        "threshold": np.float32(0.25),
+        "random_state": np.int64(2),
+        "init": np.eye(6)[:3].tolist(),
+    }
+    OrthogonalDictionaryLearning(**words).partial_fit(ROWS).save(tmp_path / "learner")
+    loaded = OrthogonalDictionaryLearning.load(tmp_path / "learner")
+    for name, value in words.items():
+        np.testing.assert_array_equal(getattr(loaded, name), value)
+
+
+def test_load_refuses_words_that_do_not_exist(tmp_path: Path) -> None:
+    OrthogonalDictionaryLearning().partial_fit(ROWS).save(tmp_path / "learner")
+    with pytest.raises(TypeError, match="bogus"):
+        OrthogonalDictionaryLearning.load(tmp_path / "learner", bogus=1)
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        OrthogonalDictionaryLearning().partial_fit(ROWS).save(tmp_path / "nowhere" / "learner")
+
+
+def test_sparse_rows_may_not_hold_nan() -> None:
+    rows = sparse.csr_matrix(np.where(ROWS > 2, np.nan, ROWS))
+    with pytest.raises(ValueError, match="sparse rows"):
+        OrthogonalDictionaryLearning().partial_fit(rows)
+
+
+def test_sparse_pca_refuses_a_start_without_direction() -> None:
+    with pytest.raises(ValueError, match="row of zeros"):
+        StreamingSparsePCA(init=np.zeros((1, 6))).partial_fit(ROWS)
+
+
+def test_fewer_components_in_the_words_do_not_change_what_is_learnt() -> None:
+    learner = StreamingSparsePCA(3, random_state=0).partial_fit(ROWS)
+    learner.set_params(n_components=1).partial_fit(ROWS)
+    assert np.linalg.matrix_rank(learner.components_) == 3
