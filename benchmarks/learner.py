@@ -213,6 +213,13 @@ def _report(records: list[Record], sizes: tuple[int, ...], batches: tuple[int, .
             ]
             title = f"\nmini-batches of {batch}: {what}, t from {FIRST}, best of the repeats"
             parts.append(table(title, "", [f"N={size}" for size in sizes], rows))
+    parts.append(
+        "\nlars, and cd beyond N = 56, are timed on a short stretch at the start of the stream; "
+        "SPAMS by itself, in one call over the whole of it."
+    )
+    for name, extra in ((FAST, "fast"), (SPAMS, "bench")):
+        if not any(method == name for method, _, _ in values):
+            parts.append(f"{name} is not installed: pip install 'orthostream[{extra}]'")
     parts.append(_summary(values))
     return "\n".join(parts)
 
@@ -267,7 +274,7 @@ def _draw(records: list[Record], sizes: tuple[int, ...], batches: tuple[int, ...
         axis.minorticks_off()
         axis.grid(alpha=0.3)
     axes[0][0].set_ylabel("milliseconds per mini-batch")
-    axes[0][0].legend(fontsize=8)
+    axes[0][-1].legend(fontsize=8, loc="lower right")
     figure.tight_layout()
     figure.savefig(path, dpi=150)
     plt.close(figure)

@@ -41,6 +41,8 @@ def test_bad_calls(arguments: list[str]) -> None:
         (["demo", "--steps", "0"], "--steps must be at least 1"),
         (["demo", "--batch-size", "-1"], "--batch-size must be at least 1"),
         (["demo", "--sparsity", "1.5"], "--sparsity must lie"),
+        (["demo", "--seed", "-1"], "--seed must not be negative"),
+        (["bench", "learner", "--figure", "picture.txt"], "--figure must end in"),
         (["bench", "learner", "--json", "no/such/folder/a.json"], "there is no folder"),
         (["bench", "learner", "--figure", "no/such/folder/a.png"], "there is no folder"),
     ],

@@ -122,6 +122,28 @@ def test_load_refuses_words_that_do_not_exist(tmp_path: Path) -> None:
         OrthogonalDictionaryLearning().partial_fit(ROWS).save(tmp_path / "nowhere" / "learner")
 
 
+def test_load_refuses_another_number_of_components(tmp_path: Path) -> None:
+    OrthogonalDictionaryLearning().partial_fit(ROWS).save(tmp_path / "learner")
+    with pytest.raises(ValueError, match="has 6 components"):
+        OrthogonalDictionaryLearning.load(tmp_path / "learner", n_components=3)
+
+
+def test_a_look_before_the_first_step_says_what_is_missing() -> None:
+    learner = StreamingSparsePCA(batch_size=10).partial_fit(ROWS[:3])
+    for name in ("components_", "n_steps_"):
+        with pytest.raises(AttributeError, match="after the first 10 rows: 3 are waiting"):
+            getattr(learner, name)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [({"callbacks": print}, TypeError), ({"threshold": "a"}, ValueError), ({"n_nonzero": -1}, ValueError)],
+)
+def test_bad_words_show_at_the_first_mini_batch(words: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match=next(iter(words))):
+        OrthogonalDictionaryLearning(**words).partial_fit(ROWS)
+
+
 def test_sparse_rows_may_not_hold_nan() -> None:
     rows = sparse.csr_matrix(np.where(ROWS > 2, np.nan, ROWS))
     with pytest.raises(ValueError, match="sparse rows"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +37,11 @@ def run(options: argparse.Namespace) -> int:
     for path in (options.json, options.figure):
         if path is not None and not path.parent.is_dir():
             raise UserError(f"there is no folder {path.parent} to write {path.name} to")
+    if options.figure is not None:
+        if options.figure.suffix not in (".png", ".svg", ".pdf"):
+            raise UserError(f"--figure must end in .png, .svg or .pdf, got {options.figure.name}")
+        if importlib.util.find_spec("matplotlib") is None:
+            raise UserError("--figure needs matplotlib: pip install 'orthostream[bench]'")
     benchmark = _load(options.benchmark)
     with one_blas_thread():
         benchmark.run(options)

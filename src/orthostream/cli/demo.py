@@ -43,8 +43,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--steps", type=int, default=3000, metavar="T", help="mini-batches in the stream (3000)")
     parser.add_argument("--sparsity", type=float, default=0.3, metavar="P", help="share of active coefficients (0.3)")
     parser.add_argument("--trials", type=int, default=20, metavar="K", help="streams to average over (20)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, default=Path("demo-output"), metavar="FOLDER")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the random streams (0)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("demo-output"),
+        metavar="FOLDER",
+        help="for picture and numbers (demo-output)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -102,7 +108,7 @@ def _learn(name: str, solver: StochasticFrankWolfe, moments: list[int], options:
 
 def _chart(moments: Sequence[int], curves: dict[str, list[float]], width: int = 64, rows_per_decade: int = 4) -> str:
     """Return the curves as text, on logarithmic axes."""
-    decades = -math.floor(min(math.log10(max(min(curve), 1e-17)) for curve in curves.values()))
+    decades = min(8, -math.floor(min(math.log10(max(min(curve), 1e-17)) for curve in curves.values())))
     height = decades * rows_per_decade + 1
     grid = [[" "] * width for _ in range(height)]
     right = math.log10(moments[-1]) or 1.0

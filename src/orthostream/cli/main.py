@@ -26,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"orthostream: {error}", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        print(f"orthostream: not enough memory: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("orthostream: interrupted", file=sys.stderr)
         return 130

@@ -121,6 +121,22 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self
 
     @property
+    def n_steps_(self) -> int:
+        """The number of steps taken."""
+        self._check_started("n_steps_")
+        return self.state_.t
+
+    def _check_started(self, name: str) -> None:
+        if hasattr(self, "state_"):
+            return
+        waiting = getattr(self, "pending_", None)
+        if waiting is not None:
+            raise AttributeError(
+                f"{name} is there after the first {self.batch_size} rows: {waiting.shape[0]} are waiting."
+            )
+        raise AttributeError(f"{name} is there after the first mini-batch: call fit or partial_fit.")
+
+    @property
     def _takes_plain(self) -> bool:
         """Whether rows may go to the solver as they are, if they are plain."""
         return hasattr(self, "state_") and self.scale_ == 1.0 and not hasattr(self, "feature_names_in_")
@@ -158,6 +174,8 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _begin(self, batch: Any) -> None:
         """Make the solver and the first state; where that fails, the estimator stays as it was."""
+        if callable(self.callbacks):
+            raise TypeError("callbacks must be a sequence of functions: write [function].")
         self.scale_ = 1.0
         try:
             self.solver_ = self._make_solver()
@@ -341,9 +359,12 @@ class StreamEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             if name not in parameters:
                 raise ValueError(f"the {name} was an object of your own: give it again, load(path, {name}=...).")
         try:
-            return cls._rebuilt(header, arrays, parameters)
+            estimator = cls._rebuilt(header, arrays, parameters)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise persistence.SavedEstimatorError(f"{os.fspath(path)} is damaged: {error}") from error
+        if parameters.get("n_components") not in (None, estimator._n_features_out):
+            raise ValueError(f"the saved learner has {estimator._n_features_out} components: that cannot be changed.")
+        return estimator
 
     @classmethod
     def _rebuilt(cls, header: dict[str, Any], arrays: dict[str, Any], parameters: dict[str, Any]) -> Self:

@@ -28,7 +28,7 @@ class StreamingSparsePCA(StreamEstimator):
     n_components : int, default 1
     penalty : float, default 1.0
         The weight of the smoothed l1 norm against the variance along the component, in squares of the samples'
-        units: the larger, the sparser.
+        units.
     mu : float, default 0.2
         Where Huber's norm turns from square to absolute value.
     schedule : {"paper", "sfw", "constant"} or Schedule, default "paper"
@@ -47,7 +47,9 @@ class StreamingSparsePCA(StreamEstimator):
 
     Notes
     -----
-    Samples are taken as centred; subtract a known mean before.
+    Samples are taken as centred and complete; subtract a known mean before. No entry becomes exactly zero: those that
+    the variance does not hold up are pressed towards it. A penalty beyond the variance that a component explains
+    presses all of it to zero, and its direction is lost.
 
     Examples
     --------
@@ -85,8 +87,7 @@ class StreamingSparsePCA(StreamEstimator):
     @property
     def components_(self) -> FloatArray:
         """The components, one in each row."""
-        if not hasattr(self, "state_"):
-            raise AttributeError("components_ is there after the first mini-batch: call fit or partial_fit.")
+        self._check_started("components_")
         return _unit_rows(self.state_.x)
 
     @property

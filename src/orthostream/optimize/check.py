@@ -21,6 +21,10 @@ def check_set(feasible: ConvexSet, shape: tuple[int, ...], *, trials: int = 20, 
     >>> from orthostream.optimize import L1Ball
     >>> check_set(L1Ball(3.0), (5,))
     """
+    if isinstance(feasible, type):
+        raise TypeError(
+            f"check_set wants an object, not the class {feasible.__name__}: write {feasible.__name__}(...)."
+        )
     rng = np.random.default_rng(seed)
     name = type(feasible).__name__
     core = shape[len(shape) - feasible.core_ndim :]
