@@ -17,7 +17,7 @@ from orthostream._typing import FloatArray
 class Algebra(Protocol):
     """What the product path asks of its arithmetic; ``x`` is (..., N, K), all else (..., K, K) and symmetric."""
 
-    def gram(self, x: FloatArray, alpha: float, beta: float, out: FloatArray | None = None) -> FloatArray:
+    def gram(self, x: FloatArray, alpha: float, beta: float) -> FloatArray:
         """Return alpha x'x + beta 1."""
         ...
 
@@ -25,7 +25,7 @@ class Algebra(Protocol):
         """Return alpha a a + beta 1."""
         ...
 
-    def times(self, a: FloatArray, b: FloatArray, alpha: float, out: FloatArray | None = None) -> FloatArray:
+    def times(self, a: FloatArray, b: FloatArray, alpha: float) -> FloatArray:
         """Return alpha a b."""
         ...
 
@@ -46,9 +46,9 @@ def diagonal(a: FloatArray) -> FloatArray:
 class Stack:
     """Any stack, any float type, by NumPy's broadcasting."""
 
-    def gram(self, x: FloatArray, alpha: float, beta: float, out: FloatArray | None = None) -> FloatArray:
+    def gram(self, x: FloatArray, alpha: float, beta: float) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the norm
-            gram: FloatArray = np.matmul(x.mT, x, out=out)
+            gram: FloatArray = x.mT @ x
         gram *= alpha
         diagonal(gram)[...] += beta
         return gram
@@ -59,8 +59,8 @@ class Stack:
         diagonal(square)[...] += beta
         return square
 
-    def times(self, a: FloatArray, b: FloatArray, alpha: float, out: FloatArray | None = None) -> FloatArray:
-        product: FloatArray = np.matmul(a, b, out=out)
+    def times(self, a: FloatArray, b: FloatArray, alpha: float) -> FloatArray:
+        product: FloatArray = a @ b
         if alpha != 1.0:
             product *= alpha
         return product
@@ -83,22 +83,16 @@ class Single:
     def __init__(self, size: int) -> None:
         self.one: FloatArray = np.eye(size)
 
-    def gram(self, x: FloatArray, alpha: float, beta: float, out: FloatArray | None = None) -> FloatArray:
-        if out is None:
-            out = self.one.copy()
-        else:
-            out[...] = self.one
-        gram: FloatArray = blas.dgemm(alpha, x.T, x.T, beta, out.T, trans_b=1, overwrite_c=1).T
+    def gram(self, x: FloatArray, alpha: float, beta: float) -> FloatArray:
+        gram: FloatArray = blas.dgemm(alpha, x.T, x.T, beta, self.one.copy().T, trans_b=1, overwrite_c=1).T
         return gram
 
     def square(self, a: FloatArray, alpha: float, beta: float) -> FloatArray:
         square: FloatArray = blas.dgemm(alpha, a.T, a.T, beta, self.one.T).T
         return square
 
-    def times(self, a: FloatArray, b: FloatArray, alpha: float, out: FloatArray | None = None) -> FloatArray:
-        if out is None:
-            out = np.empty(a.shape)
-        product: FloatArray = blas.dgemm(alpha, b.T, a.T, 0.0, out.T, overwrite_c=1).T
+    def times(self, a: FloatArray, b: FloatArray, alpha: float) -> FloatArray:
+        product: FloatArray = blas.dgemm(alpha, b.T, a.T).T
         return product
 
     def times_plus(self, a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:

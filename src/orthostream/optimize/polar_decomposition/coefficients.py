@@ -38,7 +38,7 @@ _GRID = 13 * 8
 LOWS: FloatArray = 2.0 ** (np.arange(-_GRID, 0) / 8.0)
 LOWEST = float(LOWS[0])
 
-#: The most steps of any plan.
+#: Room for the steps of a plan.
 MOST_STEPS = 6
 
 

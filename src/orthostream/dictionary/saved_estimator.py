@@ -1,0 +1,107 @@
+"""Save and load of a fitted estimator, its solver's state and the rows that wait."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from orthostream.dictionary import persistence
+from orthostream.dictionary.named import from_plain, to_plain
+from orthostream.optimize import State, StochasticFrankWolfe
+
+
+class SavedEstimator:
+    """The half of `StreamEstimator` that goes to a file and comes back from it."""
+
+    state_: State
+    solver_: StochasticFrankWolfe
+    scale_: float
+    n_features_in_: int
+    pending_: Any
+    pending_weight_: Any
+    _fused: Any
+    feature_names_in_: Any
+    _make_solver: Any
+    _takes_plain: Any
+    _n_features_out: Any
+    _get_param_names: Any
+    get_params: Any
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted estimator: arrays and a JSON header, no pickle.
+
+        Loading and going on is bit-identical to never having stopped. Callbacks and a random generator are not saved;
+        a contrast or a schedule of one's own must be given to `load` again.
+        """
+        check_is_fitted(self, "state_")
+        arrays = {f"state/{name}": array for name, array in self.state_.to_arrays().items()}
+        pending = getattr(self, "pending_", None)
+        if pending is not None:
+            arrays["pending"] = pending if isinstance(pending, np.ndarray) else pending.toarray()
+            if self.pending_weight_ is not None:
+                arrays["pending_weight"] = self.pending_weight_
+        parameters = {}
+        for name, value in self.get_params(deep=False).items():
+            if name == "init" and not isinstance(value, str):
+                arrays[f"parameter/{name}"] = np.asarray(value, dtype=float)
+            elif name != "callbacks":
+                parameters[name] = to_plain(value)
+        names = getattr(self, "feature_names_in_", None)
+        header = {
+            "class": type(self).__name__,
+            "parameters": parameters,
+            "own": [n for n in ("contrast", "schedule") if n in parameters and parameters[n] is None],
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": None if names is None else [str(name) for name in names],
+            "scale": self.scale_,
+            "sparse_pending": pending is not None and not isinstance(pending, np.ndarray),
+        }
+        persistence.write(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **parameters: Any) -> Self:
+        """Return the estimator that `save` wrote; keyword arguments replace constructor words that it could not."""
+        header, arrays = persistence.read(path)
+        if header.get("class") != cls.__name__:
+            raise persistence.SavedEstimatorError(
+                f"{os.fspath(path)} holds a {header.get('class')}, not a {cls.__name__}."
+            )
+        unknown = set(parameters) - set(cls._get_param_names())
+        if unknown:
+            raise TypeError(f"{', '.join(sorted(unknown))}: no constructor words of {cls.__name__}.")
+        for name in header.get("own", ()):
+            if name not in parameters:
+                raise ValueError(f"the {name} was an object of your own: give it again, load(path, {name}=...).")
+        try:
+            estimator = cls._rebuilt(header, arrays, parameters)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise persistence.SavedEstimatorError(f"{os.fspath(path)} is damaged: {error}") from error
+        if parameters.get("n_components") not in (None, estimator._n_features_out):
+            raise ValueError(f"the saved learner has {estimator._n_features_out} components: that cannot be changed.")
+        return estimator
+
+    @classmethod
+    def _rebuilt(cls, header: dict[str, Any], arrays: dict[str, Any], parameters: dict[str, Any]) -> Self:
+        words = {name: from_plain(value) for name, value in header["parameters"].items()}
+        words |= {
+            name.removeprefix("parameter/"): array for name, array in arrays.items() if name.startswith("parameter/")
+        }
+        estimator = cls(**(words | parameters))
+        estimator.n_features_in_ = int(header["n_features_in"])
+        if header["feature_names_in"] is not None:
+            estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
+        estimator.scale_ = float(header["scale"])
+        estimator.solver_ = estimator._make_solver()
+        estimator.state_ = State.from_arrays(
+            {n.removeprefix("state/"): a for n, a in arrays.items() if n.startswith("state/")}
+        )
+        estimator._fused = estimator.solver_.fused if estimator._takes_plain else None
+        if "pending" in arrays:
+            pending = arrays["pending"]
+            estimator.pending_ = sparse.csr_matrix(pending) if header["sparse_pending"] else pending
+            estimator.pending_weight_ = arrays.get("pending_weight")
+        return estimator
