@@ -26,6 +26,14 @@ def test_a_failed_start_can_be_mended(batch_size: int | None) -> None:
     np.testing.assert_array_equal(learner.components_, other.components_)
 
 
+def test_a_failed_start_loses_no_row_that_waits() -> None:
+    learner = OrthogonalDictionaryLearning(7, batch_size=10, random_state=0).partial_fit(ROWS[:4])
+    with pytest.raises(ValueError, match="n_components"):
+        learner.partial_fit(ROWS[4:17])
+    np.testing.assert_array_equal(learner.pending_, ROWS[10:17])
+    assert learner.set_params(n_components=3).partial_fit(ROWS[17:20]).n_steps_ == 1
+
+
 def test_new_words_count_from_the_next_step_on(tmp_path: Path) -> None:
     learner = OrthogonalDictionaryLearning(random_state=0)
     for _ in range(30):

@@ -152,8 +152,10 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         most = largest_square(_degree(self.solver_), X.dtype)
         return bool(1.0 / most < (blas.ddot if X.dtype == np.float64 else blas.sdot)(flat, flat) < most)
 
-    def _reset(self) -> None:
-        for name in ("solver_", "state_", "pending_", "pending_weight_", "scale_", "_fused"):
+    def _reset(self, *, keep_waiting: bool = False) -> None:
+        """Forget what was learnt and, unless told to keep them, the rows that wait."""
+        waiting = () if keep_waiting else ("pending_", "pending_weight_")
+        for name in ("solver_", "state_", "scale_", "_fused", *waiting):
             if hasattr(self, name):
                 delattr(self, name)
 
@@ -171,7 +173,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         return used
 
     def _begin(self, batch: Any) -> None:
-        """Make the solver and the first state; where that fails, the estimator stays as it was."""
+        """Make the solver and the first state; where that fails, rows that wait go on waiting."""
         if callable(self.callbacks):
             raise TypeError("callbacks must be a sequence of functions: write [function].")
         self.scale_ = 1.0
@@ -180,7 +182,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             scaled = self._scaled(batch)
             self.state_ = self.solver_.init(self._start(scaled, self.solver_).astype(scaled.dtype))
         except BaseException:
-            self._reset()
+            self._reset(keep_waiting=True)
             raise
         self._fused = self.solver_.fused if self._takes_plain else None
 
