@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
 from orthostream._typing import FloatArray
+from orthostream.datasets.drifting_dictionary import DriftingDictionary
 
 
 def make_bernoulli_gaussian(
@@ -13,15 +14,34 @@ def make_bernoulli_gaussian(
     n_features: int = 10,
     *,
     sparsity: float = 0.3,
+    noise: float = 0.0,
+    codes: str = "gaussian",
+    drift: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Draw samples y = D x with a uniformly random orthogonal D and codes that are normal with probability sparsity.
 
+    Parameters
+    ----------
+    n_samples, n_features : int
+    sparsity : float, default 0.3
+        The probability that an entry of a code is not zero.
+    noise : float, default 0
+        The standard deviation of white Gaussian noise, added to every feature.
+    codes : {"gaussian", "laplace"}
+        The distribution of the entries that are not zero; either has variance 1.
+    drift : float, default 0
+        The angle in radians by which every atom turns from each sample to the next, in random planes: y_i = R^i D x_i.
+        With an odd number of features one direction stays.
+    random_state : int, RandomState or None
+        For one seed, neither noise nor drift changes the codes and the first dictionary.
+
     Returns
     -------
     Bunch
-        ``samples`` (n_samples, n_features), ``codes`` (the same shape), and ``components``, the atoms as rows:
-        ``samples = codes @ components``.
+        ``samples`` (n_samples, n_features), ``codes`` (the same shape), ``components``, the atoms of the first sample
+        as rows, and ``components_at``, a `DriftingDictionary`: called with i, counted from 0, it returns the atoms of
+        sample i. Without noise, ``samples[i] = codes[i] @ components_at(i)``.
 
     Examples
     --------
@@ -29,11 +49,38 @@ def make_bernoulli_gaussian(
     >>> data = make_bernoulli_gaussian(5, 3, random_state=0)
     >>> np.allclose(data.codes @ data.components, data.samples)
     True
+    >>> data = make_bernoulli_gaussian(5, 4, drift=0.1, random_state=0)
+    >>> np.allclose(data.codes[3] @ data.components_at(3), data.samples[3])
+    True
+    >>> (data.components_at(3) * data.components).sum(axis=1).round(6) == np.cos(0.3).round(6)
+    array([ True,  True,  True,  True])
     """
     if not 0.0 < sparsity <= 1.0:
         raise ValueError(f"sparsity must lie in (0, 1], got {sparsity!r}.")
+    if not 0.0 <= noise < np.inf:
+        raise ValueError(f"noise must be a standard deviation of at least 0, got {noise!r}.")
+    if codes not in ("gaussian", "laplace"):
+        raise ValueError(f'codes must be "gaussian" or "laplace", got {codes!r}.')
+    if not np.isfinite(drift):
+        raise ValueError(f"drift must be a finite angle in radians, got {drift!r}.")
     rng = check_random_state(random_state)
+    components = _random_orthogonal(n_features, rng)
+    drawn = rng.standard_normal((n_samples, n_features)) * (rng.uniform(size=(n_samples, n_features)) < sparsity)
+    if codes == "laplace":
+        # A normal variable with an exponential variance is Laplacian.
+        drawn *= np.sqrt(rng.exponential(size=drawn.shape))
+    samples: FloatArray = drawn @ components
+    n_planes = n_features // 2 if drift else 0
+    axes = _random_orthogonal(n_features, rng) if n_planes else components
+    dictionary = DriftingDictionary(components, axes[:n_planes], axes[n_planes : 2 * n_planes], drift)
+    if n_planes:
+        samples = dictionary.turn(samples, np.arange(n_samples, dtype=float))
+    if noise:
+        samples = samples + noise * rng.standard_normal(samples.shape)
+    return Bunch(samples=samples, codes=drawn, components=components, components_at=dictionary)
+
+
+def _random_orthogonal(n_features: int, rng: np.random.RandomState) -> FloatArray:
     q, r = np.linalg.qr(rng.standard_normal((n_features, n_features)))
-    components: FloatArray = (q * np.sign(np.diagonal(r))).T
-    codes = rng.standard_normal((n_samples, n_features)) * (rng.uniform(size=(n_samples, n_features)) < sparsity)
-    return Bunch(samples=codes @ components, codes=codes, components=components)
+    orthogonal: FloatArray = (q * np.sign(np.diagonal(r))).T
+    return orthogonal

@@ -1,0 +1,31 @@
+"""Missing readings, filled as the paper fills them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+
+
+def check_fill(fill: str | None) -> None:
+    """Raise where ``fill`` is neither "row mean" nor None."""
+    if fill not in (None, "row mean"):
+        raise ValueError(f'fill must be "row mean" or None, got {fill!r}.')
+
+
+def filled(data: FloatArray, fill: str | None) -> FloatArray:
+    """Return readings with each missing one replaced by the mean of its row; a row without any reading stays missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> filled(np.array([[3.0, np.nan, 5.0]]), "row mean")
+    array([[3., 4., 5.]])
+    """
+    check_fill(fill)
+    if fill is None:
+        return data
+    gaps = np.isnan(data)
+    count = (~gaps).sum(axis=1, keepdims=True)
+    means = np.where(gaps, 0.0, data).sum(axis=1, keepdims=True) / np.where(count > 0, count, np.nan)
+    return np.where(gaps, means, data)

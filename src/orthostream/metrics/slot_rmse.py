@@ -1,0 +1,48 @@
+"""The error of estimated readings, time slot by time slot."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthostream._typing import FloatArray
+from orthostream.metrics.relative_rmse import known_and_errors, ratio_of_norms
+
+
+def slot_rmse(readings: ArrayLike, estimates: ArrayLike, slot_size: int) -> FloatArray:
+    """Return the relative RMSE of each time slot of ``slot_size`` consecutive rows; the last slot may be shorter.
+
+    The squares of these are the losses that the paper compares by `diebold_mariano`.
+
+    Parameters
+    ----------
+    readings, estimates : arrays of shape (n_rows, …)
+        As for `relative_rmse`.
+    slot_size : int
+        The paper's mini-batch has 6 rows.
+
+    Returns
+    -------
+    array of shape (n_slots,)
+        NaN for a slot in which nothing was read.
+
+    Examples
+    --------
+    >>> slot_rmse([[3.0, 4.0], [0.0, 5.0], [8.0, 6.0]], [[3.0, 4.0], [0.0, 5.0], [8.0, 7.0]], slot_size=2)
+    array([0. , 0.1])
+    """
+    if isinstance(slot_size, bool) or not isinstance(slot_size, int | np.integer) or slot_size < 1:
+        raise ValueError(f"slot_size must be a positive integer, got {slot_size!r}.")
+    known, errors = known_and_errors(readings, estimates)
+    if known.ndim < 1 or known.size == 0:
+        raise ValueError(f"readings of shape {known.shape} hold no row to cut into slots.")
+    return ratio_of_norms(_slots(errors, int(slot_size)), _slots(known, int(slot_size)))
+
+
+def _slots(rows: FloatArray, slot_size: int) -> FloatArray:
+    """One slot per row, the last one filled up with NaN."""
+    flat = rows.reshape(len(rows), -1)
+    n_slots = -(-len(flat) // slot_size)
+    padded = np.full((n_slots * slot_size, flat.shape[1]), np.nan)
+    padded[: len(flat)] = flat
+    return padded.reshape(n_slots, -1)
