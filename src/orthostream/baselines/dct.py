@@ -1,0 +1,47 @@
+"""The discrete cosine transform: the dictionary of someone who has not seen the data."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.fft import dct
+
+from orthostream.baselines.base import OrthonormalBaseline, positive_count
+
+
+class DCT(OrthonormalBaseline):
+    """The orthonormal cosines of the DCT-II as atoms, from the slowest to the fastest.
+
+    Parameters
+    ----------
+    n_nonzero : int, optional
+        How many coefficients of each sample `transform` keeps, the largest. All, by default.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_features, n_features)
+
+    Notes
+    -----
+    The order of the features matters: the cosines are smooth along it. `fit` learns the number of features, nothing
+    else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> samples = np.array([[1.0, 1.0, 1.0, 1.0], [3.0, 1.0, -1.0, -3.0]])
+    >>> DCT(n_nonzero=1).fit_transform(samples).round(2)
+    array([[2.  , 0.  , 0.  , 0.  ],
+           [0.  , 4.46, 0.  , 0.  ]])
+    """
+
+    def __init__(self, n_nonzero: int | None = None) -> None:
+        self.n_nonzero = n_nonzero
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the number of features."""
+        self._validated(X, reset=True)
+        positive_count("n_nonzero", self.n_nonzero)
+        self.components_ = dct(np.eye(self.n_features_in_), axis=0, norm="ortho")
+        return self

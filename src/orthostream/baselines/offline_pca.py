@@ -1,0 +1,50 @@
+"""Principal components of a whole data set: the best orthonormal dictionary for what it has seen, and no other."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from orthostream.baselines.base import OrthonormalBaseline, positive_count, principal_axes, second_moment
+
+
+class OfflinePCA(OrthonormalBaseline):
+    """The eigenvectors of the second moment of the samples, largest eigenvalue first.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        The number of atoms, at most the number of features, which is the default.
+    centre : bool, default False
+        Take the mean off first, and with it the eigenvectors of the covariance. The other baselines take samples as
+        they are.
+    n_nonzero : int, optional
+        How many coefficients of each sample `transform` keeps, the largest. All, by default.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+    mean_ : array of shape (n_features,), or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> samples = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0]])
+    >>> OfflinePCA(n_nonzero=1).fit(samples).transform(np.array([[3.0, 1.0]]))
+    array([[3., 0.]])
+    """
+
+    def __init__(self, n_components: int | None = None, *, centre: bool = False, n_nonzero: int | None = None) -> None:
+        self.n_components = n_components
+        self.centre = centre
+        self.n_nonzero = n_nonzero
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from all samples at once."""
+        rows = self._validated(X, reset=True)
+        positive_count("n_nonzero", self.n_nonzero)
+        count = positive_count("n_components", self.n_components, self.n_features_in_) or self.n_features_in_
+        self.mean_ = rows.mean(axis=0) if self.centre else None
+        if self.mean_ is not None:
+            rows = rows - self.mean_
+        self.components_ = principal_axes(second_moment(rows), count)
+        return self
