@@ -1,6 +1,7 @@
 """What the paper compares with, and what a user would pick instead."""
 
 from orthostream.baselines.dct import DCT
+from orthostream.baselines.deep_stgdl import DeepSTGDL
 from orthostream.baselines.fast_ica import L3FastICA
 from orthostream.baselines.forgetting_pca import ForgettingPCA
 from orthostream.baselines.l4 import L4DictionaryLearning
@@ -12,6 +13,7 @@ from orthostream.baselines.sfw import SFWDictionaryLearning
 __all__ = [
     "DCT",
     "BetaBernoulliDictionaryLearning",
+    "DeepSTGDL",
     "ForgettingPCA",
     "L3FastICA",
     "L4DictionaryLearning",
