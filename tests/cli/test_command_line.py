@@ -21,7 +21,13 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
 
 def test_version_and_help() -> None:
     assert run("--version").stdout.strip() == f"orthostream {__version__}"
-    for arguments in (["--help"], ["demo", "--help"], ["bench", "--help"], ["bench", "learner", "--help"]):
+    for arguments in (
+        ["--help"],
+        ["demo", "--help"],
+        ["bench", "--help"],
+        ["bench", "learner", "--help"],
+        ["reproduce", "--help"],
+    ):
         done = run(*arguments)
         assert done.returncode == 0
         assert "usage: orthostream" in done.stdout

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from orthostream import __version__
-from orthostream.cli import bench, demo
+from orthostream.cli import bench, demo, reproduce
 from orthostream.cli.errors import UserError
 
 
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"orthostream {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (demo, bench):
+    for module in (demo, reproduce, bench):
         module.add_parser(commands)
     options = parser.parse_args(arguments)
     try:

@@ -1,0 +1,19 @@
+"""The paper's section V: every figure and table, by one command."""
+
+from orthostream.experiments.outcome import Claim, Experiment, Outcome, Verdict
+from orthostream.experiments.plan import Plan, Readings
+from orthostream.experiments.record import Record
+from orthostream.experiments.reproduction import EXPERIMENTS, Reproduction, reproduce
+
+__all__ = [
+    "EXPERIMENTS",
+    "Claim",
+    "Experiment",
+    "Outcome",
+    "Plan",
+    "Readings",
+    "Record",
+    "Reproduction",
+    "Verdict",
+    "reproduce",
+]

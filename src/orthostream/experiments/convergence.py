@@ -1,0 +1,193 @@
+"""Section V-B: how fast true dictionaries come out of Bernoulli-Gaussian streams.
+
+All trials of a block are one stack, and each step of a method is one call. Every method sees the same streams and
+starts from the same dictionaries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+from orthostream.baselines import OnlineAODL
+from orthostream.experiments.plan import Plan
+from orthostream.experiments.task import Report, Result, Task
+from orthostream.metrics import recovery_error
+from orthostream.optimize import (
+    LpContrast,
+    MokhtariSchedule,
+    PaperSchedule,
+    PolarStep,
+    SpectralBall,
+    StochasticFrankWolfe,
+    polar,
+)
+
+PROPOSED, AVERAGED = "proposed", "proposed, averaged"
+SFW, L4, AODL = "SFW", "l4 NoncvxSFW", "Online AODL"
+SFW_POLAR, AODL_TUNED = "SFW, polar factor", "Online AODL, tuned"
+
+#: What each run is called, and the curves that come out of it.
+RUNS = {PROPOSED: (PROPOSED, AVERAGED), SFW: (SFW, SFW_POLAR), L4: (L4,), AODL: (AODL,), AODL_TUNED: (AODL_TUNED,)}
+
+_BLOCK = 25
+
+
+class Setting(NamedTuple):
+    """The parameters of a synthetic stream."""
+
+    n_features: int = 10
+    batch_size: int = 10
+    sparsity: float = 0.3
+
+    @property
+    def text(self) -> str:
+        """The setting as records name it."""
+        return f"N={self.n_features} B={self.batch_size} theta={self.sparsity:g}"
+
+    @property
+    def penalty(self) -> float:
+        """The weight of the l1 norm that the paper found best for Online AODL."""
+        return 0.1 if self.sparsity < 0.4 else 0.05
+
+    @property
+    def better_penalty(self) -> float:
+        """The better of 0.5 and 1 at the end of the stream, for a fair Online AODL."""
+        return 0.5 if self.batch_size >= 10 and self.sparsity < 0.4 else 1.0
+
+
+def moments(steps: int) -> list[int]:
+    """Return the steps at which errors are taken: twenty to a factor of ten, the last step, and round numbers.
+
+    >>> moments(12)
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    """
+    dense = {round(10 ** (i / 20)) for i in range(math.ceil(20 * math.log10(max(steps, 2))) + 1)}
+    late = {t for t in range(100, steps, 100) if t >= 500}
+    return sorted(t for t in dense | late | {100, 300, steps} if t <= steps)
+
+
+def tasks(plan: Plan, settings: list[Setting]) -> list[Task]:
+    """Return the work for some settings: a task for each, each method, and each block of trials."""
+    made = []
+    for setting in settings:
+        for method in RUNS:
+            if method in plan.without:
+                continue
+            for block, trials in enumerate(blocks(plan.trials)):
+                arguments = {
+                    "method": method,
+                    "penalty": {AODL: setting.penalty, AODL_TUNED: setting.better_penalty}.get(method, 0.0),
+                    "setting": tuple(setting),
+                    "trials": trials,
+                    "steps": plan.steps,
+                    "seed": (plan.seed, block),
+                }
+                seconds = trials * plan.steps / 3000 * _seconds(method, setting)
+                made.append(Task(_name(setting, method, block), learn, arguments, seconds))
+    return made
+
+
+def curves(plan: Plan, setting: Setting, results: Mapping[str, Result]) -> dict[str, FloatArray]:
+    """Return the recovery errors of each method, (trials, moments), from the results of the tasks."""
+    count = len(blocks(plan.trials))
+    return {
+        name: np.concatenate([results[_name(setting, method, block)][name] for block in range(count)])
+        for method, names in RUNS.items()
+        if method not in plan.without
+        for name in names
+    }
+
+
+def learn(
+    method: str,
+    penalty: float,
+    setting: tuple[int, int, float],
+    trials: int,
+    steps: int,
+    seed: tuple[int, int],
+    report: Report,
+) -> Result:
+    """Return the errors of a block of trials along the stream, one array for each curve of the method."""
+    truth, start, chunks = _streams(Setting(*setting), trials, steps, seed)
+    if method in (AODL, AODL_TUNED):
+        learnt = _alternating(penalty, start, chunks)
+    else:
+        learnt = _frank_wolfe(method, start, chunks)
+    marks = moments(steps)
+    errors: dict[str, list[list[float]]] = {name: [] for name in RUNS[method]}
+    for t, points in zip(marks, learnt, strict=True):
+        for name, dictionaries in zip(RUNS[method], points, strict=True):
+            errors[name].append([recovery_error(d.T, true.T) for d, true in zip(dictionaries, truth, strict=True)])
+        report(t / steps)
+    return {name: np.array(rows).T for name, rows in errors.items()}
+
+
+def _streams(
+    setting: Setting, trials: int, steps: int, seed: tuple[int, int]
+) -> tuple[FloatArray, FloatArray, Iterator[FloatArray]]:
+    """Return true dictionaries, first dictionaries, and the samples between moments: (steps, trials, B, N)."""
+    size, batch, sparsity = setting
+    rng = np.random.default_rng([*seed, size, batch, round(1000 * sparsity)])
+    truth = polar(rng.standard_normal((trials, size, size)))[0]
+    start = polar(rng.standard_normal((trials, size, size)))[0]
+
+    def chunks() -> Iterator[FloatArray]:
+        before = 0
+        for t in moments(steps):
+            shape = (t - before, trials, batch, size)
+            codes = rng.standard_normal(shape) * (rng.random(shape) < sparsity)
+            yield codes @ truth.mT
+            before = t
+
+    return truth, start, chunks()
+
+
+def _frank_wolfe(method: str, start: FloatArray, chunks: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, ...]]:
+    if method == SFW:
+        solver = StochasticFrankWolfe(SpectralBall(), LpContrast(3), MokhtariSchedule())
+    else:
+        contrast = LpContrast(3 if method == PROPOSED else 4)
+        solver = StochasticFrankWolfe(
+            SpectralBall(), contrast, PaperSchedule(), PolarStep(), average=method == PROPOSED
+        )
+    state = solver.init(start)
+    for chunk in chunks:
+        for rows in chunk:
+            state = solver.step(state, rows)
+        if method == SFW:
+            yield state.x, polar(state.x)[0]
+        elif state.average is not None:
+            yield state.x, polar(state.average)[0]
+        else:
+            yield (state.x,)
+
+
+def _alternating(penalty: float, start: FloatArray, chunks: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, ...]]:
+    learners = [OnlineAODL(penalty=penalty, init=d.T, random_state=0) for d in start]
+    for chunk in chunks:
+        # One call for each mini-batch: SPAMS forgets by calls, and larger ones would be another method.
+        for rows in chunk:
+            for learner, mini_batch in zip(learners, rows, strict=True):
+                learner.partial_fit(mini_batch)
+        yield (np.stack([learner.components_.T for learner in learners]),)
+
+
+def blocks(trials: int) -> list[int]:
+    """Return the sizes of the blocks into which trials are cut, the same for every method and number of cores."""
+    size = min(_BLOCK, -(-trials // 2))
+    return [min(size, trials - first) for first in range(0, trials, size)]
+
+
+def _name(setting: Setting, method: str, block: int) -> str:
+    return f"{setting.text} {method} block {block}"
+
+
+def _seconds(method: str, setting: Setting) -> float:
+    """Return about how long 3,000 mini-batches of one trial take."""
+    small = setting.n_features < 20
+    return {AODL: 0.55 if small else 2.8, AODL_TUNED: 0.55 if small else 1.2}.get(method, 0.05 if small else 0.6)

@@ -1,0 +1,94 @@
+"""What an experiment hands to the report: numbers, claims with verdicts, pictures, tables."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from orthostream.experiments.plan import Plan
+from orthostream.experiments.record import Record
+from orthostream.experiments.task import Result, Task
+
+
+class Verdict(Enum):
+    """How what was measured stands to what the paper says."""
+
+    AGREES = "agrees"
+    BETTER = "better"
+    DIFFERS = "differs"
+    #: The paper's statement is about other data or a longer run.
+    NOT_COMPARABLE = "not comparable"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper, what was measured of it, and the verdict."""
+
+    statement: str
+    paper: str
+    ours: str
+    verdict: Verdict
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: `draw` makes it with matplotlib; the columns are what it shows, as numbers."""
+
+    name: str
+    caption: str
+    draw: Callable[[], Any]
+    columns: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text cells; the first cell of a row names it. Rows in ``strong`` are ours."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    strong: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that came out of one experiment."""
+
+    name: str
+    title: str
+    introduction: str
+    records: list[Record] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def distinct_claims(outcomes: Sequence[Outcome]) -> list[tuple[Outcome, list[Claim]]]:
+    """Return each outcome with its claims, less those that an outcome before it has made: figures share settings."""
+    made: set[str] = set()
+    listed = []
+    for outcome in outcomes:
+        listed.append((outcome, [claim for claim in outcome.claims if claim.statement not in made]))
+        made |= {claim.statement for claim in outcome.claims}
+    return listed
+
+
+class Experiment(ABC):
+    """A figure or table of section V: tasks that can run anywhere, and what is made of their results."""
+
+    name: str
+    summary: str
+    needs_readings: bool = False
+
+    @abstractmethod
+    def tasks(self, plan: Plan) -> list[Task]:
+        """Return the work to do."""
+
+    @abstractmethod
+    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+        """Return what came out, from the results of all tasks by name."""

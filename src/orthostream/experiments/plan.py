@@ -1,0 +1,57 @@
+"""What a reproduction is made of: its size, its seed, the readings it uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from orthostream._typing import FloatArray
+from orthostream.dictionary.missing import fill_with_row_means
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A year of temperatures without gaps, and where they come from."""
+
+    source: str
+    rows: FloatArray
+    time: NDArray[np.datetime64]
+    #: True where a reading was missing and stands for the mean of the hour.
+    gaps: NDArray[np.bool_]
+    #: Whether they are those of the paper, so that its numbers can be compared.
+    real: bool
+
+    @classmethod
+    def of(cls, source: str, data: Bunch, *, real: bool) -> Readings:
+        """Return what a loader gave, with the mean of the hour for what is missing, as the paper does."""
+        gaps = np.isnan(data.data)
+        return cls(source, fill_with_row_means(data.data), data.time, gaps, real)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The size of every experiment.
+
+    Examples
+    --------
+    >>> Plan().trials, Plan.small().trials
+    (100, 6)
+    """
+
+    quick: bool = False
+    seed: int = 0
+    trials: int = 100
+    steps: int = 3000
+    epochs: int = 200
+    sweeps: int = 300
+    readings: Readings | None = None
+    #: Methods that are left out.
+    without: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def small(cls, *, seed: int = 0, readings: Readings | None = None, without: frozenset[str] = frozenset()) -> Plan:
+        """Return the plan of a quick look: fewer trials, and hardly any training."""
+        return cls(quick=True, seed=seed, trials=6, epochs=4, sweeps=20, readings=readings, without=without)

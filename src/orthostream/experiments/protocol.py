@@ -1,0 +1,179 @@
+"""Section V-C, the procedures: who is trained on which readings, and who codes which with what dictionary.
+
+Offline methods learn from the first 4,000 readings. Online ones start from the 100 after these and then take
+mini-batches of six. All are measured on the same slots. The paper codes a mini-batch with the dictionary that was just
+learnt from it (``after``), which a receiver does not have; ``before`` is the dictionary that it can have.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+from orthostream.baselines import DCT, BetaBernoulliDictionaryLearning, DeepSTGDL, L3FastICA, OfflinePCA
+from orthostream.dictionary.sparse_coding import keep_largest
+from orthostream.experiments.contenders import contender
+from orthostream.experiments.paper_values import ETAS
+from orthostream.experiments.task import Report, Result
+
+DEEP, NCBDL, PCA, COSINES, ICA = "DeepSTGDL", "NCBDL", "offline PCA", "DCT", "FastICA, l3 score"
+
+#: Every offline method, and the values among which walk-forward validation chooses.
+OFFLINE: dict[str, tuple[float, ...]] = {
+    DEEP: (0.001, 0.01, 0.03, 0.1, 0.3),
+    NCBDL: (1 / 800, 1 / 80, 1 / 8, 1.0),
+    PCA: (),
+    COSINES: (),
+    ICA: (),
+}
+
+TRAINING, INITIAL, SLOT = 4000, 100, 6
+BEFORE, AFTER = "before", "after"
+
+#: Training rows and rows of validation of each fold; all are among the training rows of the experiment.
+FOLDS = ((2000, 3000), (3000, 4000))
+
+
+def slots(first: int, last: int) -> Iterator[slice]:
+    """Cut rows into slots of six, the last of which may be shorter.
+
+    >>> [(slot.start, slot.stop) for slot in slots(0, 8)]
+    [(0, 6), (6, 8)]
+    """
+    for start in range(first, last, SLOT):
+        yield slice(start, min(start + SLOT, last))
+
+
+def follow(method: str, penalty: float, rows: FloatArray, seed: int, report: Report) -> Result:
+    """Run an online method along the stream; return squared errors (etas, slots) under both protocols.
+
+    Also the processor time of each slot, for learning and coding.
+    """
+    first = TRAINING + INITIAL
+    cut = list(slots(first, len(rows)))
+    runner = contender(method, seed, penalty)
+    runner.start(rows[TRAINING:first])
+    errors = {protocol: np.empty((len(ETAS), len(cut))) for protocol in (BEFORE, AFTER)}
+    seconds = np.empty((len(ETAS), len(cut)))
+    for i, slot in enumerate(cut):
+        for protocol in (BEFORE, AFTER):
+            start = time.process_time()
+            if protocol == AFTER:
+                runner.learn(rows[slot])
+            codes = runner.code(rows[slot])
+            shared = time.process_time() - start
+            for k, eta in enumerate(ETAS):
+                start = time.process_time()
+                kept = keep_largest(codes, eta)
+                seconds[k, i] = shared + time.process_time() - start
+                estimates = runner.decode(kept)
+                errors[protocol][k, i] = ((estimates - rows[slot]) ** 2).sum()
+        if i % 50 == 0:
+            report(i / len(cut))
+    return {
+        **{f"errors {protocol}": errors[protocol] for protocol in errors},
+        "seconds": seconds,
+        "energy": np.array([(rows[slot] ** 2).sum() for slot in cut]),
+    }
+
+
+def train(
+    method: str,
+    grid: tuple[float, ...],
+    rows: FloatArray,
+    trained: int,
+    first: int,
+    effort: int,
+    seed: int,
+    report: Report,
+) -> Result:
+    """Fit an offline method to the first rows; return squared errors (values of the grid, etas, slots) on later ones.
+
+    ``effort`` is the number of epochs of DeepSTGDL and of sweeps of NCBDL. Their training curves are returned too, and
+    the processor time of coding a slot.
+    """
+    cut = list(slots(first, len(rows)))
+    # A setting of the training needs a training for each of its values, a setting of the coding none.
+    trainings = grid if method == NCBDL else (None,)
+    errors, seconds, curves = [], [], {}
+    for step, value in enumerate(trainings):
+
+        def part(share: float, step: int = step) -> None:
+            report((step + share) / len(trainings))
+
+        estimator = _estimator(method, value, trained, effort, seed, part).fit(rows[:trained])
+        if method == DEEP:
+            curves = {f"curve {name}": np.asarray(curve) for name, curve in estimator.loss_curve_.items()}
+        elif method == NCBDL:
+            curves |= {f"curve {name} {value:g}": np.asarray(curve) for name, curve in estimator.trace_.items()}
+        if method == DEEP:
+            for penalty in grid:
+                tried, taken = _cut_codes(estimator.set_params(penalty=penalty), rows, first, cut)
+                errors.append(tried)
+                seconds.append(taken)
+        else:
+            errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
+            seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
+    return {
+        "errors": np.array(errors),
+        "seconds": np.array(seconds),
+        "energy": np.array([(rows[slot] ** 2).sum() for slot in cut]),
+        **curves,
+    }
+
+
+def _estimator(method: str, value: float | None, trained: int, effort: int, seed: int, report: Report) -> Any:
+    if method == DEEP:
+
+        def tell(epoch: int, _: Any) -> None:
+            report(epoch / effort)
+
+        return DeepSTGDL(n_epochs=effort, random_state=seed, callbacks=[tell])
+    if method == NCBDL:
+        assert value is not None
+
+        def tell_sweep(sweep: int, _: Any) -> None:
+            report(sweep / effort)
+
+        return BetaBernoulliDictionaryLearning(
+            a0=trained * value, b0=trained * value, n_sweeps=effort, random_state=seed, callbacks=[tell_sweep]
+        )
+    if method == ICA:
+        return L3FastICA(random_state=seed)
+    return OfflinePCA() if method == PCA else DCT()
+
+
+def _estimates(estimator: Any, rows: FloatArray, first: int, eta: int) -> FloatArray:
+    codes = estimator.set_params(n_nonzero=eta).transform(rows[first:])
+    estimates: FloatArray = estimator.inverse_transform(codes)
+    return estimates
+
+
+def _cut_codes(
+    estimator: DeepSTGDL, rows: FloatArray, first: int, cut: list[slice]
+) -> tuple[list[list[float]], list[float]]:
+    """Return errors and seconds for each eta of an encoder with a memory, whose codes are found once and then cut."""
+    history = estimator.window - 1
+    codes = estimator.transform(rows[first - history :])[history:]
+    errors = [_errors(estimator.inverse_transform(keep_largest(codes, eta)), rows, cut) for eta in ETAS]
+    return errors, [_seconds(estimator, rows, cut, history)] * len(ETAS)
+
+
+def _errors(estimates: FloatArray, rows: FloatArray, cut: list[slice]) -> list[float]:
+    """Return the squared error of each slot."""
+    first = cut[0].start
+    return [float(((estimates[s.start - first : s.stop - first] - rows[s]) ** 2).sum()) for s in cut]
+
+
+def _seconds(estimator: Any, rows: FloatArray, cut: list[slice], history: int = 0, repeats: int = 15) -> float:
+    """Return the median processor time of coding a slot."""
+    taken = []
+    for slot in cut[:repeats]:
+        start = time.process_time()
+        estimator.transform(rows[slot.start - history : slot.stop])
+        taken.append(time.process_time() - start)
+    return float(np.median(taken))

@@ -1,0 +1,138 @@
+"""The report: one HTML file that holds everything, to be opened, printed, or sent."""
+
+from __future__ import annotations
+
+import base64
+import html
+import importlib.metadata
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+
+from orthostream import __version__
+from orthostream.experiments.outcome import Claim, Outcome, Table, Verdict, distinct_claims
+from orthostream.experiments.plan import Plan
+
+_VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib", "spams-bin", "torch")
+
+
+def report(
+    plan: Plan,
+    outcomes: Sequence[Outcome],
+    svgs: Mapping[str, bytes],
+    *,
+    facts: Mapping[str, str],
+    notes: Sequence[str],
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    plan : Plan
+    outcomes : in the order of the page
+    svgs : each picture as SVG, by name
+    facts : what is said of the run, beside seed and versions
+    notes : what a reader must know before all numbers
+    """
+    style = files("orthostream.experiments").joinpath("report.css").read_text(encoding="utf-8")
+    links = " ".join(f'<a href="#{outcome.name}">{_text(outcome.title)}</a>' for outcome in outcomes)
+    banners = "".join(f'<p class="banner">{_text(note)}</p>' for note in notes)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Section V, reproduced</title><style>{style}</style></head><body><main>"
+        "<h1>Online orthogonal dictionary learning:<br>the experiments, reproduced</h1>"
+        '<p class="lead">Every figure and table of section V of Y. Xue and V. Lau, <em>Online Orthogonal Dictionary '
+        "Learning Based on Frank-Wolfe Method</em>, run anew with all baselines, and with what the paper does not "
+        f"compare with.</p>{banners}<nav>{links}</nav>"
+        + _summary(outcomes)
+        + "".join(_section(outcome, svgs) for outcome in outcomes)
+        + _facts(plan, facts)
+        + "</main></body></html>\n"
+    )
+
+
+def _text(text: str) -> str:
+    """Return text for a page, with Greek letters where records have their names."""
+    for name, letter in (("eta0", "η₀"), ("theta=", "θ="), ("'v||", "ᵀv||"), ("D'D_true", "DᵀD*")):
+        # "theta0" does not occur; "eta0" must not be looked for inside of it.
+        text = text.replace(name, letter)
+    return html.escape(text.replace("||DᵀD*||_4^4", "‖DᵀD*‖₄⁴"))
+
+
+def _summary(outcomes: Sequence[Outcome]) -> str:
+    listed = distinct_claims(outcomes)
+    counts = Counter(claim.verdict for _, claims in listed for claim in claims)
+    tally = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    rows = "".join(
+        f'<tr class="part"><td colspan="5"><a href="#{outcome.name}">{_text(outcome.title)}</a></td></tr>'
+        + "".join(_claim(claim) for claim in claims)
+        for outcome, claims in listed
+        if claims
+    )
+    return (
+        f'<h2 id="summary">What the paper says, and what came out</h2><p>{tally}.</p><div class="scroll">'
+        '<table class="claims"><thead><tr><th>statement</th><th>paper</th><th>ours</th><th>verdict</th><th>remark</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _claim(claim: Claim) -> str:
+    kind = claim.verdict.value.replace(" ", "-")
+    return (
+        f"<tr><td>{_text(claim.statement)}</td><td>{_text(claim.paper)}</td><td>{_text(claim.ours)}</td>"
+        f'<td><span class="verdict {kind}">{claim.verdict.value}</span></td>'
+        f'<td class="remark">{_text(claim.remark)}</td></tr>'
+    )
+
+
+def _section(outcome: Outcome, svgs: Mapping[str, bytes]) -> str:
+    pictures = "".join(
+        f'<figure id="figure-{picture.name}"><img alt="{_text(picture.caption)}" '
+        f'src="data:image/svg+xml;base64,{base64.b64encode(svgs[picture.name]).decode()}">'
+        f"<figcaption>{_text(picture.caption)}</figcaption></figure>"
+        for picture in outcome.pictures
+    )
+    notes = "".join(f'<p class="note">{_text(note)}</p>' for note in outcome.notes)
+    return (
+        f'<section><h2 id="{outcome.name}">{_text(outcome.title)}</h2><p>{_text(outcome.introduction)}</p>'
+        + pictures
+        + "".join(_table(table) for table in outcome.tables)
+        + notes
+        + "</section>"
+    )
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{_text(cell)}</th>" for cell in table.head)
+    rows = "".join(
+        ('<tr class="ours">' if i in table.strong else "<tr>") + "".join(f"<td>{_text(c)}</td>" for c in row) + "</tr>"
+        for i, row in enumerate(table.rows)
+    )
+    return (
+        f'<div class="scroll"><table><caption>{_text(table.caption)}</caption><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _facts(plan: Plan, facts: Mapping[str, str]) -> str:
+    listed = {
+        **facts,
+        "seed": str(plan.seed),
+        "size": f"{plan.trials} trials of {plan.steps:,} mini-batches; {plan.epochs} epochs, {plan.sweeps} sweeps",
+        "versions": ", ".join([f"orthostream {__version__}", f"Python {platform.python_version()}", *_versions()]),
+        "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
+    }
+    items = "".join(f"<dt>{_text(key)}</dt><dd>{_text(value)}</dd>" for key, value in listed.items())
+    return f'<h2 id="run">This run</h2><dl>{items}</dl>'
+
+
+def _versions() -> list[str]:
+    found = []
+    for name in _VERSIONS:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"no {name}")
+    return found

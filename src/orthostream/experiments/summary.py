@@ -1,0 +1,39 @@
+"""The claims and tables of a report as Markdown, to be copied into other documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orthostream.experiments.outcome import Outcome, distinct_claims
+
+
+def summary(outcomes: Sequence[Outcome], notes: Sequence[str]) -> str:
+    """Return all claims, then all tables.
+
+    >>> from orthostream.experiments.outcome import Claim, Outcome, Verdict
+    >>> claim = Claim("It is so", "1", "2", Verdict.DIFFERS, "because")
+    >>> print(summary([Outcome("a", "Title", "", claims=[claim])], []))
+    ## Title
+    <BLANKLINE>
+    | statement | paper | ours | verdict | remark |
+    |---|---|---|---|---|
+    | It is so | 1 | 2 | **differs** | because |
+    <BLANKLINE>
+    """
+    parts = [f"> {note}\n" for note in notes]
+    for outcome, claims in distinct_claims(outcomes):
+        parts.append(f"## {outcome.title}\n")
+        if claims:
+            rows = [[c.statement, c.paper, c.ours, f"**{c.verdict.value}**", c.remark] for c in claims]
+            parts.append(_table(["statement", "paper", "ours", "verdict", "remark"], rows))
+        parts += [f"{table.caption}:\n\n" + _table(table.head, table.rows) for table in outcome.tables]
+    return "\n".join(parts)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [_line(head), "|" + "---|" * len(head), *(_line(row) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,187 @@
+"""Pieces of work that can be done in any order, on all cores, and never twice.
+
+A task is a function of its arguments alone. What it returns is kept in a file whose name holds a digest of these
+arguments, so that an interrupted run goes on where it was, and a run with another seed shares nothing with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from orthostream import __version__
+
+Result = dict[str, np.ndarray[Any, Any]]
+
+#: Told how much of a task is done, from 0 to 1; raises `InterruptedRunError` where the run is being stopped.
+Report = Callable[[float], None]
+
+
+#: Told the share of all work that is done, and the name of what was done last.
+Progress = Callable[[float, str], None]
+
+
+def silent(share: float, what: str) -> None:
+    """Show no progress."""
+
+
+class InterruptedRunError(Exception):
+    """The run is being stopped; what is finished is kept."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A function that a worker can import, what it is called with, and about how many seconds it takes."""
+
+    name: str
+    run: Callable[..., Result]
+    arguments: Mapping[str, Any]
+    seconds: float = 1.0
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file for the result: readable, and different for different work."""
+        digest = hashlib.sha256(f"{__version__} {self.run.__module__}.{self.run.__qualname__}".encode())
+        for key in sorted(self.arguments):
+            value = self.arguments[key]
+            digest.update(f"|{key}=".encode())
+            if isinstance(value, np.ndarray):
+                digest.update(f"{value.dtype}{value.shape}".encode())
+                digest.update(np.ascontiguousarray(value).tobytes())
+            else:
+                digest.update(repr(value).encode())
+        readable = "".join(c if c.isalnum() or c in "=.-" else "_" for c in self.name)
+        return f"{readable}-{digest.hexdigest()[:12]}.npz"
+
+
+def run_tasks(
+    tasks: Iterable[Task],
+    folder: Path,
+    *,
+    workers: int,
+    progress: Progress = silent,
+) -> dict[str, Result]:
+    """Return the results by name, from the folder where they are there, and leave all of them there.
+
+    Parameters
+    ----------
+    tasks : those of the same name are the same, and are run once
+    folder : made if it is not there
+    workers : processes; 1 runs everything in this one
+    progress : called with the share of the work that is done, and the name of what was done last
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = {task.name: task for task in tasks}
+    results = {name: found for name, task in wanted.items() if (found := _load(folder / task.file_name)) is not None}
+    missing = sorted((task for name, task in wanted.items() if name not in results), key=lambda task: -task.seconds)
+    total = sum(task.seconds for task in missing) or 1.0
+    shares = dict.fromkeys((task.name for task in missing), 0.0)
+
+    def report(name: str, share: float) -> None:
+        shares[name] = share
+        progress(sum(task.seconds * shares[task.name] for task in missing) / total, name)
+
+    def keep(task: Task, result: Result) -> None:
+        _save(folder / task.file_name, result)
+        results[task.name] = result
+        report(task.name, 1.0)
+
+    if workers > 1 and len(missing) > 1:
+        _run_in_processes(missing, workers, keep, report)
+    else:
+        with threadpool_limits(1):
+            for task in missing:
+                keep(task, task.run(**task.arguments, report=partial(report, task.name)))
+    return results
+
+
+def _run_in_processes(
+    tasks: list[Task], workers: int, keep: Callable[[Task, Result], None], report: Callable[[str, float], None]
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    reports, stop = context.Queue(), context.Event()
+    with ProcessPoolExecutor(workers, context, _prepare_worker, (reports, stop)) as pool:
+        running: dict[Future[Result], Task] = {pool.submit(_in_worker, task): task for task in tasks}
+        try:
+            while running:
+                done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+                for future in done:
+                    keep(running.pop(future), future.result())
+                unfinished = {task.name for task in running.values()}
+                while True:
+                    try:
+                        name, share = reports.get_nowait()
+                    except queue.Empty:
+                        break
+                    if name in unfinished:
+                        report(name, share)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+_worker: dict[str, Any] = {}
+
+
+def _prepare_worker(reports: Any, stop: Any) -> None:
+    """Leave Ctrl-C to the main process, which then sets the event that every report looks at."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A worker whose parent was killed has nobody to work for.
+    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
+    _worker.update(reports=reports, stop=stop)
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _in_worker(task: Task) -> Result:
+    def report(share: float) -> None:
+        if _worker["stop"].is_set():
+            raise InterruptedRunError
+        _worker["reports"].put((task.name, share))
+
+    with threadpool_limits(1):
+        return task.run(**task.arguments, report=report)
+
+
+def _load(path: Path) -> Result | None:
+    """Return what a file holds; None where it is not there or damaged, which costs no more than doing it again."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+        return None
+
+
+def _save(path: Path, result: Result) -> None:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **result)  # type: ignore[arg-type]
+    write_whole(path, buffer.getvalue())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is either there as a whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
