@@ -30,7 +30,7 @@ def test_every_claim_is_there_once_with_its_verdict() -> None:
     page = page_of(first, second)
     assert page.count("it is so") == 1
     assert '<span class="verdict differs">differs</span>' in page
-    assert "1 differs." in page
+    assert "<p>differs: 1</p>" in page
 
 
 def test_the_report_opens_in_a_browser(tmp_path: Path) -> None:

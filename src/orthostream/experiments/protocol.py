@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,33 @@ def train(
     ``effort`` is the number of epochs of DeepSTGDL and of sweeps of NCBDL. Their training curves are returned too, and
     the processor time of coding a slot.
     """
+    with _one_torch_thread() if method == DEEP else nullcontext():
+        return _train(method, grid, rows, trained, first, effort, seed, report)
+
+
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    """Keep torch to one thread, as BLAS is: two at work in one core's time wait for each other."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _train(
+    method: str,
+    grid: tuple[float, ...],
+    rows: FloatArray,
+    trained: int,
+    first: int,
+    effort: int,
+    seed: int,
+    report: Report,
+) -> Result:
     cut = list(slots(first, len(rows)))
     # A setting of the training needs a training for each of its values, a setting of the coding none.
     trainings = grid if method == NCBDL else (None,)

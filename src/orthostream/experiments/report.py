@@ -64,7 +64,7 @@ def _text(text: str) -> str:
 def _summary(outcomes: Sequence[Outcome]) -> str:
     listed = distinct_claims(outcomes)
     counts = Counter(claim.verdict for _, claims in listed for claim in claims)
-    tally = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    tally = ", ".join(f"{verdict.value}: {counts[verdict]}" for verdict in Verdict if counts[verdict])
     rows = "".join(
         f'<tr class="part"><td colspan="5"><a href="#{outcome.name}">{_text(outcome.title)}</a></td></tr>'
         + "".join(_claim(claim) for claim in claims)
@@ -72,7 +72,7 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
         if claims
     )
     return (
-        f'<h2 id="summary">What the paper says, and what came out</h2><p>{tally}.</p><div class="scroll">'
+        f'<h2 id="summary">What the paper says, and what came out</h2><p>{tally}</p><div class="scroll">'
         '<table class="claims"><thead><tr><th>statement</th><th>paper</th><th>ours</th><th>verdict</th><th>remark</th>'
         f"</tr></thead><tbody>{rows}</tbody></table></div>"
     )
