@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import importlib.util
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -13,7 +15,8 @@ import pytest
 from orthostream.cli import reproduce as command
 from orthostream.cli.main import main
 from orthostream.experiments import Plan
-from orthostream.experiments.convergence import AODL_TUNED
+from orthostream.experiments.methods import AODL_TUNED
+from orthostream.experiments.whole_file import OutputError
 
 
 @pytest.fixture
@@ -169,8 +172,8 @@ def test_an_output_that_cannot_be_written_is_one_line(tiny, tmp_path: Path, caps
 def test_a_full_disk_is_one_line(
     tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
+    def full(path: Path, content: bytes) -> None:
+        raise OutputError(f"cannot write {path}: No space left on device")
 
     monkeypatch.setattr("orthostream.experiments.reproduction.write_whole", full)
     assert run("sparse-pca", "--quick", "--output", str(tmp_path)) == 2
@@ -178,8 +181,32 @@ def test_a_full_disk_is_one_line(
     assert not (tmp_path / "report.html").exists()
 
 
-def test_the_command_is_told_as_it_was_given() -> None:
-    options = command.argparse.Namespace(
-        names=["all"], seed=7, quick=True, simulated=False, without=["DeepSTGDL"], data=None
-    )
-    assert command._command(options) == 'orthostream reproduce all --seed 7 --quick --without "DeepSTGDL"'
+@pytest.mark.parametrize(
+    "words",
+    [
+        "all --seed 7 --quick --without 'SFW, own start'",
+        "sensors sparsity --seed 0 --data 'a folder'",
+        "sensors --seed 0 --simulated",
+    ],
+)
+def test_the_command_is_told_as_it_was_given(words: str) -> None:
+    parser = argparse.ArgumentParser()
+    command.add_parser(parser.add_subparsers())
+    assert command._command(parser.parse_args(shlex.split(f"reproduce {words}"))) == f"orthostream reproduce {words}"
+
+
+def test_a_folder_holds_one_run(tiny, tmp_path: Path) -> None:
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "mine.png").write_bytes(b"not theirs")
+    assert run("sparsity", "--quick", "--output", str(tmp_path)) == 0
+    assert run("sparse-pca", "--quick", "--seed", "1", "--output", str(tmp_path)) == 0
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"mine.png", "sparse-pca.png", "sparse-pca.svg"}
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["sparse-pca.csv"]
+
+
+def test_settings_of_matplotlib_are_left_as_they_were(tiny, tmp_path: Path) -> None:
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    assert run("sparse-pca", "--quick", "--output", str(tmp_path)) == 0
+    assert dict(mpl.rcParams) == before

@@ -9,21 +9,9 @@ import pytest
 
 from orthostream import OrthogonalDictionaryLearning
 from orthostream.experiments import EXPERIMENTS, Plan, Verdict
-from orthostream.experiments.convergence import (
-    AODL,
-    AODL_TUNED,
-    AVERAGED,
-    L4,
-    PROPOSED,
-    RUNS,
-    SFW,
-    Setting,
-    _streams,
-    blocks,
-    learn,
-    moments,
-)
+from orthostream.experiments.convergence import RUNS, Setting, _streams, blocks, learn, moments
 from orthostream.experiments.convergence_figures import reaches
+from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, L4, PROPOSED, SFW
 from orthostream.experiments.task import run_tasks
 from orthostream.metrics import recovery_error
 
@@ -36,7 +24,7 @@ def nothing(share: float) -> None:
     assert 0.0 <= share <= 1.0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def outcomes(tmp_path_factory: pytest.TempPathFactory):
     """The three figures of a small run; slow ones are left out of the large dictionary's."""
     plan = Plan(trials=_SMALL.trials, steps=_SMALL.steps, without=frozenset({AODL_TUNED}))
@@ -125,7 +113,7 @@ def test_a_tuned_penalty_matters_more_than_the_paper_says() -> None:
     papers = learn(AODL, Setting().penalty, tuple(Setting()), 4, 2000, (0, 0), nothing)[AODL][:, -1].mean()
     tuned = learn(AODL_TUNED, 0.5, tuple(Setting()), 4, 2000, (0, 0), nothing)[AODL_TUNED][:, -1].mean()
     assert papers > 100 * ours
-    assert tuned < 5 * ours
+    assert tuned < ours
 
 
 def test_blocks_cover_all_trials_alike_for_any_number_of_cores() -> None:
@@ -153,4 +141,3 @@ def test_sparse_pca_finds_the_component(tmp_path: Path) -> None:
     assert len(last) == 7
     assert max(last.values()) < 0.05
     assert last["N=50 B=50 q=5 t=300"] < last["N=50 B=1 q=5 t=300"]
-    assert outcome.claims[0].verdict in (Verdict.AGREES, Verdict.DIFFERS)

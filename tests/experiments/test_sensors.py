@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from orthostream import OrthogonalDictionaryLearning
+from orthostream.baselines import L4DictionaryLearning, SFWDictionaryLearning
 from orthostream.datasets import load_airly, make_city
 from orthostream.dictionary.sparse_coding import keep_largest
 from orthostream.experiments import EXPERIMENTS, Plan, Readings, Verdict, paper_values
-from orthostream.experiments.contenders import CONSTANT, FORGETTING, ONLINE, SFW_OWN, contender
-from orthostream.experiments.convergence import AODL, L4, PROPOSED, SFW, SFW_POLAR
+from orthostream.experiments.contenders import ONLINE, contender
+from orthostream.experiments.methods import (
+    AODL,
+    BASELINES,
+    CONSTANT,
+    COSINES,
+    DEEP,
+    FORGETTING,
+    ICA,
+    L4,
+    NCBDL,
+    PCA,
+    PROPOSED,
+    SFW,
+    SFW_OWN,
+    SFW_POLAR,
+)
 from orthostream.experiments.paper_values import ETAS
-from orthostream.experiments.protocol import COSINES, DEEP, ICA, NCBDL, PCA, follow, slots, train
+from orthostream.experiments.protocol import follow, slots, train
 from orthostream.experiments.sensor_results import rmse
 from orthostream.experiments.task import run_tasks
 from orthostream.metrics import relative_rmse
@@ -25,12 +43,12 @@ def nothing(share: float) -> None:
     assert 0.0 <= share <= 1.0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def city() -> Readings:
     return Readings.of("A simulated city", make_city(4400, 40, random_state=0), real=False)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def outcome(city: Readings, tmp_path_factory: pytest.TempPathFactory):
     plan = Plan(quick=True, sweeps=2, readings=city, without=frozenset({DEEP}))
     experiment = EXPERIMENTS["sensors"]
@@ -99,6 +117,39 @@ def test_rmse_over_slots_is_the_metric(city: Readings) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("method", "estimator"),
+    [
+        (PROPOSED, OrthogonalDictionaryLearning),
+        (L4, L4DictionaryLearning),
+        (SFW, SFWDictionaryLearning),
+        (SFW_POLAR, partial(SFWDictionaryLearning, polar=True)),
+    ],
+)
+def test_contenders_are_what_the_estimators_do(method: str, estimator, city: Readings) -> None:
+    runner = contender(method, seed=0)
+    runner.start(city.rows[4000:4100])
+    learner = estimator(init=runner.state.x.T)
+    for slot in slots(4100, 4160):
+        runner.learn(city.rows[slot])
+        learner.partial_fit(city.rows[slot])
+    codes = runner.code(city.rows[slot])
+    assert learner.transform(city.rows[slot]) == pytest.approx(codes, abs=1e-6)
+    assert learner.inverse_transform(codes) == pytest.approx(runner.decode(codes), abs=1e-6)
+
+
+def test_verdicts_on_baselines_want_all_of_them_trained_on_the_papers_data(outcome) -> None:
+    judged = {claim.statement: claim.verdict for claim in outcome.claims}
+    assert set(judged.values()) == {Verdict.NOT_COMPARABLE}
+
+
+def test_an_hour_that_no_sensor_was_read_is_named(city: Readings) -> None:
+    made = make_city(30, 4, random_state=0)
+    made.data[7] = np.nan
+    with pytest.raises(ValueError, match="no sensor was read at 2017-01-01T07"):
+        Readings.of("A city", made, real=False)
+
+
 @pytest.mark.parametrize("method", ONLINE)
 def test_online_methods_follow_the_same_stream_twice_alike(method: str, city: Readings) -> None:
     first, second = (follow(method, 1.0, city.rows[:4160], 3, nothing) for _ in range(2))
@@ -127,9 +178,10 @@ def test_walk_forward_chooses_on_the_training_readings_alone(city: Readings) -> 
 def test_the_paper_is_copied_right() -> None:
     for table in (paper_values.RMSE, paper_values.MILLISECONDS, paper_values.HLNDM):
         assert all(len(row) == len(ETAS) for row in table.values())
-    for method, row in paper_values.RMSE.items():
-        assert list(row) == sorted(row, reverse=True), method
-        assert all(ours <= theirs for ours, theirs in zip(paper_values.RMSE[PROPOSED], row, strict=True))
+        assert set(table) - {PROPOSED} == set(BASELINES)
+    # Sums of the printed rows, added up by hand.
+    sums = {PROPOSED: 13.94, SFW: 79.10, L4: 16.38, AODL: 154.15, DEEP: 62.62, NCBDL: 128.10}
+    assert {method: round(sum(row), 2) for method, row in paper_values.RMSE.items()} == sums
 
 
 def test_rmse_on_the_papers_data_is_at_or_below_the_papers(airly_folder: Path) -> None:
@@ -139,15 +191,17 @@ def test_rmse_on_the_papers_data_is_at_or_below_the_papers(airly_folder: Path) -
     assert (after <= paper_values.RMSE[PROPOSED]).all()
     assert (before <= paper_values.RMSE[PROPOSED]).all()
     # What a plain transcription with singular values gets, to within the choice of the start.
-    assert after == pytest.approx([4.06, 2.30, 2.05, 1.38, 0.85, 0.38], rel=0.06)
+    assert after == pytest.approx([4.06, 2.30, 2.05, 1.38, 0.85, 0.38], rel=0.12)
     constant = follow(CONSTANT, 0.0, rows, 0, nothing)
     assert (rmse(constant["errors before"], constant["energy"]) < before / 100).all()
 
 
 def test_one_sensor_on_the_papers_data(airly_folder: Path, tmp_path: Path) -> None:
-    plan = Plan(readings=Readings.of("Airly", load_airly(airly_folder), real=True))
+    readings = Readings.of("Airly", load_airly(airly_folder), real=True)
+    plan = Plan(readings=readings)
     experiment = EXPERIMENTS["sensor-45"]
-    outcome = experiment.outcome(plan, run_tasks(experiment.tasks(plan), tmp_path, workers=1))
+    results = run_tasks(experiment.tasks(plan), tmp_path, workers=1)
+    outcome = experiment.outcome(plan, results)
     columns = outcome.pictures[0].columns
     assert (columns["time"][0], columns["time"][-1]) == ("2017-10-27T21", "2017-12-08T12")
     worst = {r.setting: r.value for r in outcome.records if r.method == PROPOSED}
@@ -155,6 +209,13 @@ def test_one_sensor_on_the_papers_data(airly_folder: Path, tmp_path: Path) -> No
     assert worst["eta0=17 after"] == pytest.approx(np.abs(estimate - reading).max())
     assert worst["eta0=17 after"] < worst["eta0=8 after"]
     assert "9 that are silent" in outcome.claims[0].remark
+    # No sensor with readings of its own comes back within the 0.23 degrees that the paper prints.
+    first = int(np.searchsorted(readings.time, np.datetime64("2017-10-27T21")))
+    truth = readings.rows[first : first + 1000]
+    heard = ~readings.gaps[first : first + 1000].all(axis=0)
+    decoded = results["sensor-45 proposed"]["eta0=17 after"]
+    assert heard.sum() == 47
+    assert np.abs(decoded - truth).max(axis=0)[heard].min() > 0.23
 
 
 def test_one_sensor_of_a_city_with_other_dates(city: Readings, tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orthostream.experiments.task import Result, Task, run_tasks, write_whole
+from orthostream.experiments import EXPERIMENTS, Plan
+from orthostream.experiments.task import Result, Task, run_tasks
+from orthostream.experiments.whole_file import OutputError, write_whole
 
 
 def square(number: float, log: str, report) -> Result:
@@ -80,9 +82,42 @@ def test_other_arguments_are_other_files() -> None:
             {"number": rows + 1.0},
             {"number": rows.reshape(3, 2)},
             {"other": 1.0},
+            {"number": (rows, 1)},
+            {"number": (rows + 1.0, 1)},
         )
     }
-    assert len(names) == 6
+    assert len(names) == 8
+
+
+def test_any_flipped_bit_costs_no_more_than_doing_it_again(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    tasks = squares(log, [2.0])
+    run_tasks(tasks, tmp_path / "tasks", workers=1)
+    path = tmp_path / "tasks" / tasks[0].file_name
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 3):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(bytes(damaged))
+        result = run_tasks(tasks, tmp_path / "tasks", workers=1)["square of 2.0"]
+        assert result.get("square") == 4.0 or "square" not in result
+
+
+def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
+    tasks = EXPERIMENTS["sparse-pca"].tasks(Plan(trials=2, steps=5))[:3]
+    alone, together = (run_tasks(tasks, tmp_path / str(workers), workers=workers) for workers in (1, 2))
+    assert alone.keys() == together.keys()
+    for name, result in alone.items():
+        for key, values in result.items():
+            assert np.array_equal(values, together[name][key])
+
+
+def test_what_others_finish_is_kept_when_one_fails_in_a_process(tmp_path: Path) -> None:
+    good = EXPERIMENTS["sparse-pca"].tasks(Plan(trials=2, steps=5))[:2]
+    bad = Task("bad", good[0].run, dict(good[0].arguments) | {"setting": (0, 0, 0)}, seconds=0.001)
+    with pytest.raises(ZeroDivisionError):
+        run_tasks([*good, bad], tmp_path, workers=2)
+    assert all((tmp_path / task.file_name).is_file() for task in good)
 
 
 def test_progress_reaches_one(tmp_path: Path) -> None:
@@ -164,7 +199,7 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full_disk)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OutputError, match="No space left"):
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

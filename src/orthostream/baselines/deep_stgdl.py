@@ -96,8 +96,7 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     Examples
     --------
-    >>> import numpy as np, pytest
-    >>> _ = pytest.importorskip("torch")
+    >>> import numpy as np
     >>> phase = np.linspace(0.0, 20.0, 200)[:, None] + np.linspace(0.0, 1.0, 4)
     >>> readings = 10.0 + 5.0 * np.sin(phase)
     >>> learner = DeepSTGDL(8, n_epochs=40, batch_size=32, random_state=0).fit(readings)

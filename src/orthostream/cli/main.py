@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         print(f"orthostream: not enough memory: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("orthostream: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(": ".join(["orthostream: interrupted", *map(str, stop.args)]), file=sys.stderr)
         return 130
     return code
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import shlex
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,11 @@ from orthostream.cli.errors import UserError
 from orthostream.cli.progress import ProgressBar
 from orthostream.datasets import DataFolderError, load_airly, make_city
 from orthostream.experiments import EXPERIMENTS, Plan, Readings, Reproduction, Verdict, reproduce
-from orthostream.experiments.convergence import PROPOSED
 from orthostream.experiments.convergence import RUNS as SYNTHETIC
+from orthostream.experiments.methods import DEEP, PROPOSED, TABLE
 from orthostream.experiments.outcome import distinct_claims
-from orthostream.experiments.protocol import DEEP
-from orthostream.experiments.sensor_results import METHODS
+from orthostream.experiments.reproduction import TASKS
+from orthostream.experiments.whole_file import OutputError
 
 _ALL = "all"
 
@@ -62,8 +64,7 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--workers must be at least 1")
     if importlib.util.find_spec("matplotlib") is None:
         raise UserError("the report needs matplotlib: pip install 'orthostream[bench]'")
-    with_sensors = "sensors" in names
-    without, notes = _left_out(options, with_sensors)
+    without, notes = _left_out(options, "sensors" in names)
     readings = None
     if any(EXPERIMENTS[name].needs_readings for name in names):
         readings = _readings(options)
@@ -93,14 +94,12 @@ def run(options: argparse.Namespace) -> int:
             notes=notes,
             command=_command(options),
         )
-    except KeyboardInterrupt:
+    except OutputError as error:
+        raise UserError(str(error)) from error
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt("what is done is kept: the same command goes on from there") from error
+    finally:
         bar.close()
-        print("what is done is kept: the same command goes on from there")
-        raise
-    except OSError as error:
-        bar.close()
-        raise UserError(f"cannot write to {folder}: {error.strerror or error}") from error
-    bar.close()
     print(_summary(done, notes))
     return 0
 
@@ -114,7 +113,7 @@ def _names(given: list[str]) -> list[str]:
 
 def _left_out(options: argparse.Namespace, with_sensors: bool) -> tuple[frozenset[str], list[str]]:
     """Return the methods to leave out, and what the report says about it."""
-    known = {method.lower(): method for method in (*SYNTHETIC, *METHODS) if method != PROPOSED}
+    known = {method.lower(): method for method in (*SYNTHETIC, *TABLE) if method != PROPOSED}
     without, notes = set(), []
     for name in options.without:
         if name.lower() not in known:
@@ -129,7 +128,7 @@ def _left_out(options: argparse.Namespace, with_sensors: bool) -> tuple[frozense
             )
         without.add(DEEP)
         notes.append(f"{DEEP} is left out, because torch is not installed: pip install 'orthostream[deep]'.")
-    if with_sensors and importlib.util.find_spec("spams") is None:
+    if importlib.util.find_spec("spams") is None:
         notes.append(
             "Online AODL runs on scikit-learn, because SPAMS is not installed: pip install 'orthostream[bench]'."
         )
@@ -153,7 +152,8 @@ def _folder(options: argparse.Namespace) -> Path:
     folder: Path = options.output
     try:
         if options.fresh:
-            shutil.rmtree(folder / ".tasks", ignore_errors=True)
+            with suppress(FileNotFoundError):
+                shutil.rmtree(folder / TASKS)
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".probe"
         probe.write_bytes(b"")
@@ -168,10 +168,12 @@ def _cores() -> int:
 
 
 def _command(options: argparse.Namespace) -> str:
-    words = ["orthostream reproduce", *options.names, f"--seed {options.seed}"]
+    """Return how to get the same report again."""
+    words = ["orthostream", "reproduce", *options.names, "--seed", str(options.seed)]
     words += ["--quick"] if options.quick else []
     words += ["--simulated"] if options.simulated else []
-    return " ".join([*words, *(f'--without "{name}"' for name in options.without)])
+    words += ["--data", str(options.data)] if options.data is not None else []
+    return shlex.join([*words, *(word for name in options.without for word in ("--without", name))])
 
 
 def _summary(done: Reproduction, notes: list[str]) -> str:

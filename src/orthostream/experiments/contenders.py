@@ -9,7 +9,18 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.baselines import ForgettingPCA, OnlineAODL
-from orthostream.experiments.convergence import AODL, L4, PROPOSED, SFW, SFW_POLAR
+from orthostream.dictionary.initialise import from_data, random_orthogonal
+from orthostream.experiments.methods import (
+    AODL,
+    AODL_PASSES,
+    CONSTANT,
+    FORGETTING,
+    L4,
+    PROPOSED,
+    SFW,
+    SFW_OWN,
+    SFW_POLAR,
+)
 from orthostream.optimize import (
     ConstantSchedule,
     LpContrast,
@@ -21,14 +32,6 @@ from orthostream.optimize import (
     StochasticFrankWolfe,
     polar,
 )
-
-CONSTANT, FORGETTING = "proposed, constant step", "forgetting PCA"
-
-#: SFW whose first dictionary comes from twenty steps of its own, and so lies well inside of the ball.
-SFW_OWN = "SFW, own start"
-
-#: Online AODL started by passing over the first rows as a stream, not by its batch version.
-AODL_PASSES = "Online AODL, passes"
 
 #: Every online method: the paper's own, its baselines, and what it does not compare with.
 ONLINE = (PROPOSED, SFW, SFW_POLAR, SFW_OWN, L4, AODL, CONSTANT, FORGETTING)
@@ -80,18 +83,14 @@ class _FrankWolfe(Contender):
         self._solver = StochasticFrankWolfe(SpectralBall(), contrast, schedule, None if plain else PolarStep())
 
     def start(self, rows: FloatArray) -> None:
-        size = rows.shape[1]
-        x = polar(np.random.default_rng(self._seed).standard_normal((size, size)))[0]
+        first = random_orthogonal(rows.shape[1], rows.shape[1], np.random.RandomState(self._seed))
         if self._own_start:
-            state = self._solver.init(x)
+            state = self._solver.init(first)
             for _ in range(_BATCH_ITERATIONS):
                 state = self._solver.step(state, rows)
-            x = state.x
+            self.state = self._solver.init(state.x)
         else:
-            # With all data at hand nothing has to be averaged: each step goes all the way to the vertex.
-            for _ in range(_BATCH_ITERATIONS):
-                x = polar(self._solver.objective.gradient(x, rows), near=x, sign=-1.0)[0]
-        self.state = self._solver.init(x)
+            self.state = self._solver.init(from_data(first, rows, self._solver.objective))
 
     @property
     def _dictionary(self) -> FloatArray:

@@ -14,6 +14,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.baselines import OnlineAODL
+from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, L4, PROPOSED, SFW, SFW_POLAR
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.task import Report, Result, Task
 from orthostream.metrics import recovery_error
@@ -26,10 +27,6 @@ from orthostream.optimize import (
     StochasticFrankWolfe,
     polar,
 )
-
-PROPOSED, AVERAGED = "proposed", "proposed, averaged"
-SFW, L4, AODL = "SFW", "l4 NoncvxSFW", "Online AODL"
-SFW_POLAR, AODL_TUNED = "SFW, polar factor", "Online AODL, tuned"
 
 #: What each run is called, and the curves that come out of it.
 RUNS = {PROPOSED: (PROPOSED, AVERAGED), SFW: (SFW, SFW_POLAR), L4: (L4,), AODL: (AODL,), AODL_TUNED: (AODL_TUNED,)}
@@ -100,6 +97,7 @@ def curves(plan: Plan, setting: Setting, results: Mapping[str, Result]) -> dict[
         for method, names in RUNS.items()
         if method not in plan.without
         for name in names
+        if name not in plan.without
     }
 
 

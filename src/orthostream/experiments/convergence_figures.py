@@ -8,22 +8,13 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.experiments.convergence import (
-    AODL_TUNED,
-    AVERAGED,
-    PROPOSED,
-    RUNS,
-    SFW_POLAR,
-    Setting,
-    curves,
-    moments,
-    tasks,
-)
+from orthostream.experiments.convergence import RUNS, Setting, curves, moments, tasks
+from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, PROPOSED, SFW_POLAR
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Table, Verdict
 from orthostream.experiments.paper_values import REACHES_1E_3
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
-from orthostream.experiments.style import LINES, paper_style
+from orthostream.experiments.style import LINES, new_figure, paper_style
 from orthostream.experiments.task import Result, Task
 
 #: "Around the 1000-th time index" is taken as within this factor.
@@ -107,10 +98,10 @@ class ConvergenceFigure(Experiment):
                         f"at t = {plan.steps:,}",
                     )
                 )
-            if AODL_TUNED in found:
+            if AODL_TUNED in found and AODL in found:
                 made.append(_tuned(setting, found))
             said = _said(setting)
-            if said is not None and (self.name == "sparsity" or setting.sparsity < 0.4):
+            if said is not None:
                 made.append(_reaching(marks, setting, found, said))
         return made
 
@@ -130,7 +121,8 @@ def _said(setting: Setting) -> int | None:
 
 
 def _reaching(marks: list[int], setting: Setting, found: dict[str, FloatArray], said: int) -> Claim:
-    step, averaged = (reaches(marks, found[name], 1e-3) for name in (PROPOSED, AVERAGED))
+    step = reaches(marks, found[PROPOSED], 1e-3)
+    averaged = reaches(marks, found[AVERAGED], 1e-3) if AVERAGED in found else None
     statement = f"The proposed method is at 1e-3 around t = {said:,} ({setting.text})"
     remark = f"with averaging at t = {averaged:,}" if averaged is not None else ""
     if said in marks:
@@ -142,13 +134,17 @@ def _reaching(marks: list[int], setting: Setting, found: dict[str, FloatArray], 
 
 
 def _tuned(setting: Setting, found: dict[str, FloatArray]) -> Claim:
-    ours, tuned = found[PROPOSED][-1], found[AODL_TUNED][-1]
+    papers, tuned, ours = (float(found[name][-1]) for name in (AODL, AODL_TUNED, PROPOSED))
+    remark = f"the better of 0.5 and 1; the proposed method {'is below' if ours < tuned else 'loses'} with {ours:.1e}"
+    if AVERAGED in found:
+        averaged = float(found[AVERAGED][-1])
+        remark += f", averaged it {'is below' if averaged < tuned else 'loses'} with {averaged:.1e}"
     return Claim(
-        f"Not in the paper: and below Online AODL with a better penalty ({setting.text})",
-        f"penalty {setting.penalty:g} said to be tuned",
-        f"{ours:.1e} against {tuned:.1e}; averaged {found[AVERAGED][-1]:.1e}",
-        Verdict.AGREES if ours < tuned else Verdict.DIFFERS,
-        f"penalty {setting.better_penalty:g}, the better of 0.5 and 1 in hindsight",
+        f"The penalty of Online AODL is tuned ({setting.text})",
+        f"{setting.penalty:g}",
+        f"{papers:.1e} with that penalty, {tuned:.1e} with {setting.better_penalty:g}",
+        Verdict.DIFFERS if tuned < 0.5 * papers else Verdict.AGREES,
+        remark,
     )
 
 
@@ -168,8 +164,9 @@ def _step(marks: list[int], errors: FloatArray) -> str:
 
 
 def _draw(marks: list[int], errors: dict[Setting, dict[str, FloatArray]]) -> Any:
-    with paper_style() as plt:
-        figure, axes = plt.subplots(1, len(errors), figsize=(7.2, 3.0), sharey=True, squeeze=False)
+    with paper_style():
+        figure = new_figure(7.2, 3.0)
+        axes = figure.subplots(1, len(errors), sharey=True, squeeze=False)
         for axis, (setting, found) in zip(axes[0], errors.items(), strict=True):
             for name, curve in found.items():
                 if name == SFW_POLAR:

@@ -19,7 +19,7 @@ class Verdict(Enum):
     AGREES = "agrees"
     BETTER = "better"
     DIFFERS = "differs"
-    #: The paper's statement is about other data or a longer run.
+    #: The paper says nothing of it, or speaks of other data.
     NOT_COMPARABLE = "not comparable"
 
 

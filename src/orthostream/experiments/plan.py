@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from orthostream._typing import FloatArray
-from orthostream.dictionary.missing import fill_with_row_means
+from orthostream.datasets.fill import filled
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,11 @@ class Readings:
     @classmethod
     def of(cls, source: str, data: Bunch, *, real: bool) -> Readings:
         """Return what a loader gave, with the mean of the hour for what is missing, as the paper does."""
-        gaps = np.isnan(data.data)
-        return cls(source, fill_with_row_means(data.data), data.time, gaps, real)
+        rows = filled(data.data, "row mean")
+        silent = np.flatnonzero(np.isnan(rows).any(axis=1))
+        if silent.size:
+            raise ValueError(f"no sensor was read at {data.time[silent[0]]}: there is no mean to stand for that hour.")
+        return cls(source, rows, data.time, np.isnan(data.data), real)
 
 
 @dataclass(frozen=True)
@@ -55,3 +58,10 @@ class Plan:
     def small(cls, *, seed: int = 0, readings: Readings | None = None, without: frozenset[str] = frozenset()) -> Plan:
         """Return the plan of a quick look: fewer trials, and hardly any training."""
         return cls(quick=True, seed=seed, trials=6, epochs=4, sweeps=20, readings=readings, without=without)
+
+    @property
+    def needed_readings(self) -> Readings:
+        """The readings, for an experiment that cannot do without."""
+        if self.readings is None:
+            raise ValueError("this experiment needs readings: set Plan.readings.")
+        return self.readings

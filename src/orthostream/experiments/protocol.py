@@ -18,10 +18,9 @@ from orthostream._typing import FloatArray
 from orthostream.baselines import DCT, BetaBernoulliDictionaryLearning, DeepSTGDL, L3FastICA, OfflinePCA
 from orthostream.dictionary.sparse_coding import keep_largest
 from orthostream.experiments.contenders import contender
+from orthostream.experiments.methods import COSINES, DEEP, ICA, NCBDL, PCA
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.task import Report, Result
-
-DEEP, NCBDL, PCA, COSINES, ICA = "DeepSTGDL", "NCBDL", "offline PCA", "DCT", "FastICA, l3 score"
 
 #: Every offline method, and the values among which walk-forward validation chooses.
 OFFLINE: dict[str, tuple[float, ...]] = {
@@ -98,7 +97,34 @@ def train(
     the processor time of coding a slot.
     """
     with _one_torch_thread() if method == DEEP else nullcontext():
-        return _train(method, grid, rows, trained, first, effort, seed, report)
+        cut = list(slots(first, len(rows)))
+        # A setting of the training needs a training for each of its values, a setting of the coding none.
+        trainings = grid if method == NCBDL else (None,)
+        errors, seconds, curves = [], [], {}
+        for step, value in enumerate(trainings):
+
+            def part(share: float, step: int = step) -> None:
+                report((step + share) / len(trainings))
+
+            estimator = _estimator(method, value, trained, effort, seed, part).fit(rows[:trained])
+            if method == DEEP:
+                curves = {f"curve {name}": np.asarray(curve) for name, curve in estimator.loss_curve_.items()}
+            elif method == NCBDL:
+                curves |= {f"curve {name} {value:g}": np.asarray(curve) for name, curve in estimator.trace_.items()}
+            if method == DEEP:
+                for penalty in grid:
+                    tried, taken = _cut_codes(estimator.set_params(penalty=penalty), rows, first, cut)
+                    errors.append(tried)
+                    seconds.append(taken)
+            else:
+                errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
+                seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
+        return {
+            "errors": np.array(errors),
+            "seconds": np.array(seconds),
+            "energy": np.array([(rows[slot] ** 2).sum() for slot in cut]),
+            **curves,
+        }
 
 
 @contextmanager
@@ -112,46 +138,6 @@ def _one_torch_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _train(
-    method: str,
-    grid: tuple[float, ...],
-    rows: FloatArray,
-    trained: int,
-    first: int,
-    effort: int,
-    seed: int,
-    report: Report,
-) -> Result:
-    cut = list(slots(first, len(rows)))
-    # A setting of the training needs a training for each of its values, a setting of the coding none.
-    trainings = grid if method == NCBDL else (None,)
-    errors, seconds, curves = [], [], {}
-    for step, value in enumerate(trainings):
-
-        def part(share: float, step: int = step) -> None:
-            report((step + share) / len(trainings))
-
-        estimator = _estimator(method, value, trained, effort, seed, part).fit(rows[:trained])
-        if method == DEEP:
-            curves = {f"curve {name}": np.asarray(curve) for name, curve in estimator.loss_curve_.items()}
-        elif method == NCBDL:
-            curves |= {f"curve {name} {value:g}": np.asarray(curve) for name, curve in estimator.trace_.items()}
-        if method == DEEP:
-            for penalty in grid:
-                tried, taken = _cut_codes(estimator.set_params(penalty=penalty), rows, first, cut)
-                errors.append(tried)
-                seconds.append(taken)
-        else:
-            errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
-            seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
-    return {
-        "errors": np.array(errors),
-        "seconds": np.array(seconds),
-        "energy": np.array([(rows[slot] ** 2).sum() for slot in cut]),
-        **curves,
-    }
 
 
 def _estimator(method: str, value: float | None, trained: int, effort: int, seed: int, report: Report) -> Any:
@@ -197,8 +183,8 @@ def _errors(estimates: FloatArray, rows: FloatArray, cut: list[slice]) -> list[f
     return [float(((estimates[s.start - first : s.stop - first] - rows[s]) ** 2).sum()) for s in cut]
 
 
-def _seconds(estimator: Any, rows: FloatArray, cut: list[slice], history: int = 0, repeats: int = 15) -> float:
-    """Return the median processor time of coding a slot."""
+def _seconds(estimator: Any, rows: FloatArray, cut: list[slice], history: int = 0, repeats: int = 50) -> float:
+    """Return the median processor time of coding one of the first slots."""
     taken = []
     for slot in cut[:repeats]:
         start = time.process_time()

@@ -56,7 +56,6 @@ def report(
 def _text(text: str) -> str:
     """Return text for a page, with Greek letters where records have their names."""
     for name, letter in (("eta0", "η₀"), ("theta=", "θ="), ("'v||", "ᵀv||"), ("D'D_true", "DᵀD*")):
-        # "theta0" does not occur; "eta0" must not be looked for inside of it.
         text = text.replace(name, letter)
     return html.escape(text.replace("||DᵀD*||_4^4", "‖DᵀD*‖₄⁴"))
 

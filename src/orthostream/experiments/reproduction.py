@@ -17,8 +17,10 @@ from orthostream.experiments.report import report
 from orthostream.experiments.sensor_45 import SensorFigure
 from orthostream.experiments.sensors import SensorTable
 from orthostream.experiments.sparse_pca import SparsePCAFigure
+from orthostream.experiments.style import paper_style
 from orthostream.experiments.summary import summary
-from orthostream.experiments.task import Progress, run_tasks, silent, write_whole
+from orthostream.experiments.task import Progress, run_tasks, silent
+from orthostream.experiments.whole_file import write_whole
 
 #: Every experiment of section V, in the order of the paper.
 EXPERIMENTS: dict[str, Experiment] = {
@@ -26,7 +28,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (BATCH_SIZE, DICTIONARY_SIZE, SPARSITY, SensorTable(), SensorFigure(), SparsePCAFigure())
 }
 
-_TASKS = ".tasks"
+#: The folder within the output folder for pieces of work that are done.
+TASKS = ".tasks"
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def reproduce(
     start = time.monotonic()
     experiments = [EXPERIMENTS[name] for name in names]
     tasks = [task for experiment in experiments for task in experiment.tasks(plan)]
-    results = run_tasks(tasks, folder / _TASKS, workers=workers, progress=progress)
+    results = run_tasks(tasks, folder / TASKS, workers=workers, progress=progress)
     outcomes = [experiment.outcome(plan, results) for experiment in experiments]
     written: dict[str, bytes] = {}
     svgs: dict[str, bytes] = {}
@@ -90,23 +93,30 @@ def reproduce(
     facts = {
         "command": command,
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        "duration": f"{seconds / 60:.1f} minutes on {workers} cores, less what an earlier run had done",
+        "duration": f"{seconds / 60:.1f} minutes in {workers} processes, less what an earlier run had done",
     }
     written["report.html"] = report(plan, outcomes, svgs, facts=facts, notes=notes).encode()
-    for name, content in written.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        write_whole(folder / name, content)
+    _write(folder, written)
     return Reproduction(outcomes, [folder / name for name in written], seconds)
+
+
+def _write(folder: Path, written: dict[str, bytes]) -> None:
+    """Write all files, and remove what an earlier run wrote and this one does not: it would be taken for part of it."""
+    listing = folder / TASKS / "files.txt"
+    before = listing.read_text(encoding="utf-8").splitlines() if listing.is_file() else []
+    for name in before:
+        if name not in written:
+            (folder / name).unlink(missing_ok=True)
+    write_whole(listing, "\n".join(written).encode())
+    for name, content in written.items():
+        write_whole(folder / name, content)
 
 
 def _rendered(picture: Picture) -> tuple[bytes, bytes]:
     """Return a picture as PNG and as SVG, with the same bytes for the same numbers."""
-    from orthostream.experiments.style import paper_style
-
-    with paper_style() as plt:
+    with paper_style():
         figure = picture.draw()
         png, svg = io.BytesIO(), io.BytesIO()
         figure.savefig(png, format="png", metadata={"Software": None})
         figure.savefig(svg, format="svg", metadata={"Date": None})
-        plt.close(figure)
     return png.getvalue(), svg.getvalue()

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from orthostream._typing import FloatArray
 from orthostream.dictionary.sparse_coding import keep_largest
-from orthostream.experiments.contenders import CONSTANT, contender
-from orthostream.experiments.convergence import PROPOSED
+from orthostream.experiments.contenders import contender
+from orthostream.experiments.methods import CONSTANT, PROPOSED
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Verdict
 from orthostream.experiments.paper_values import SENSOR_45
 from orthostream.experiments.plan import Plan, Readings
 from orthostream.experiments.protocol import AFTER, BEFORE, INITIAL, TRAINING, slots
 from orthostream.experiments.record import Record
-from orthostream.experiments.style import paper_style
+from orthostream.experiments.style import new_figure, paper_style
 from orthostream.experiments.task import Report, Result, Task
 
 #: The column of the paper's 45th sensor, and the span that its figure shows.
@@ -34,7 +34,7 @@ class SensorFigure(Experiment):
     needs_readings = True
 
     def tasks(self, plan: Plan) -> list[Task]:
-        readings = _readings(plan)
+        readings = plan.needed_readings
         first = _first(readings)
         return [
             Task(
@@ -47,7 +47,7 @@ class SensorFigure(Experiment):
         ]
 
     def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
-        readings = _readings(plan)
+        readings = plan.needed_readings
         first = _first(readings)
         truth, time = readings.rows[first : first + _HOURS], readings.time[first : first + _HOURS]
         silent = np.asarray(readings.gaps[first : first + _HOURS].all(axis=0))
@@ -103,12 +103,6 @@ def decode(method: str, rows: FloatArray, first: int, seed: int, report: Report)
     return {key: estimates[first:] for key, estimates in decoded.items()}
 
 
-def _readings(plan: Plan) -> Readings:
-    if plan.readings is None:
-        raise ValueError("this experiment needs readings: set Plan.readings.")
-    return plan.readings
-
-
 def _first(readings: Readings) -> int:
     """Return the first row that is shown: that of the paper, or as late as there are rows for."""
     latest = max(len(readings.time) - _HOURS, TRAINING + INITIAL)
@@ -157,10 +151,9 @@ def _claim(
 
 
 def _draw(columns: dict[str, Any]) -> Any:
-    with paper_style() as plt:
-        figure, axes = plt.subplots(
-            4, 1, figsize=(7.2, 5.6), sharex=True, gridspec_kw={"height_ratios": [2.2, 1, 2.2, 1]}
-        )
+    with paper_style():
+        figure = new_figure(7.2, 5.6)
+        axes = figure.subplots(4, 1, sharex=True, gridspec_kw={"height_ratios": [2.2, 1, 2.2, 1]})
         time = np.array(columns["time"], "datetime64[ms]").astype(object)
         truth = np.array(columns["reading"])
         for (top, bottom), eta in zip((axes[:2], axes[2:]), SENSOR_45, strict=True):

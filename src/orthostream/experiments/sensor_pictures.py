@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from orthostream.experiments.methods import DEEP
 from orthostream.experiments.outcome import Picture
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.plan import Readings
-from orthostream.experiments.protocol import AFTER, BEFORE, DEEP
+from orthostream.experiments.protocol import AFTER, BEFORE
 from orthostream.experiments.sensor_results import SensorResults
-from orthostream.experiments.style import LINES, paper_style
+from orthostream.experiments.style import LINES, new_figure, paper_style
 from orthostream.experiments.task import Result
 
 
@@ -24,8 +25,9 @@ def rmse_picture(found: SensorResults) -> Picture:
             columns[f"{method} ({protocol})"] = [float(value) for value in found.percent(method, protocol)]
 
     def draw() -> Any:
-        with paper_style() as plt:
-            figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.4), sharey=True)
+        with paper_style():
+            figure = new_figure(7.2, 3.4)
+            axes = figure.subplots(1, 2, sharey=True)
             titles = {AFTER: "the paper's protocol", BEFORE: "causal protocol"}
             for axis, protocol in zip(axes, titles, strict=True):
                 for method in found.measured:
@@ -51,8 +53,9 @@ def readings_picture(readings: Readings) -> Picture:
     }
 
     def draw() -> Any:
-        with paper_style() as plt:
-            figure, axis = plt.subplots(figsize=(7.2, 2.4))
+        with paper_style():
+            figure = new_figure(7.2, 2.4)
+            axis = figure.subplots()
             time = readings.time.astype("datetime64[ms]").astype(object)
             axis.plot(time, readings.rows, lw=0.2, color="#0b5fa5", alpha=0.08, rasterized=True)
             axis.plot(time, columns["mean"], lw=0.5, color="#0a2f51")
@@ -77,8 +80,9 @@ def training_picture(trained: Mapping[str, Result]) -> Picture:
             columns[f"{method} {name}"] = [*curve.tolist(), *[None] * (longest - len(curve))]
 
     def draw() -> Any:
-        with paper_style() as plt:
-            figure, axes = plt.subplots(1, len(curves), figsize=(7.2, 2.6), squeeze=False)
+        with paper_style():
+            figure = new_figure(7.2, 2.6)
+            axes = figure.subplots(1, len(curves), squeeze=False)
             for axis, (method, found) in zip(axes[0], curves.items(), strict=True):
                 for name, curve in found.items():
                     if method == DEEP or name.startswith("rmse"):

@@ -9,17 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.experiments.contenders import CONSTANT, FORGETTING, SFW_OWN
-from orthostream.experiments.convergence import AODL, L4, PROPOSED, SFW, SFW_POLAR
+from orthostream.experiments.methods import BASELINES, CONSTANT, PROPOSED
 from orthostream.experiments.plan import Readings
-from orthostream.experiments.protocol import AFTER, BEFORE, COSINES, DEEP, ICA, NCBDL, PCA
+from orthostream.experiments.protocol import AFTER, BEFORE
 from orthostream.metrics import DieboldMariano, diebold_mariano
-
-#: The order of the rows: the paper's table first.
-METHODS = (PROPOSED, SFW, L4, AODL, DEEP, NCBDL, SFW_POLAR, SFW_OWN, CONSTANT, FORGETTING, PCA, ICA, COSINES)
-
-#: The methods that the paper compares with.
-BASELINES = (SFW, L4, AODL, DEEP, NCBDL)
 
 #: The methods of this package.
 OURS = (PROPOSED, CONSTANT)
@@ -58,6 +51,13 @@ class SensorResults:
     readings: Readings
     measured: dict[str, Measured]
     energy: FloatArray
+    #: Whether the baselines were trained for as long as the paper did.
+    trained: bool = True
+
+    @property
+    def comparable(self) -> bool:
+        """Whether statements about all baselines can be judged: the paper's data, all of them, fully trained."""
+        return self.readings.real and self.trained and len(self.baselines) == len(BASELINES)
 
     @property
     def baselines(self) -> list[str]:

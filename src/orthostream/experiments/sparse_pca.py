@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.experiments.convergence import PROPOSED, blocks, moments
+from orthostream.experiments.convergence import blocks, moments
+from orthostream.experiments.methods import PROPOSED, RUNNING_PCA
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Table, Verdict
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
-from orthostream.experiments.style import paper_style
+from orthostream.experiments.style import new_figure, paper_style
 from orthostream.experiments.task import Report, Result, Task
 from orthostream.optimize import L2Ball, PaperSchedule, SparsePCAObjective, StochasticFrankWolfe
 
-RUNNING_PCA = "running PCA"
 _VARIANCE, _PENALTY, _MU = 100.0, 1.0, 0.2
 _MARKS = (100, 300, 1000, 3000)
 
@@ -159,8 +159,9 @@ def _table(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Tab
 
 
 def _draw(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Any:
-    with paper_style() as plt:
-        figure, axes = plt.subplots(1, len(FAMILIES), figsize=(7.2, 2.7), sharey=True)
+    with paper_style():
+        figure = new_figure(7.2, 2.7)
+        axes = figure.subplots(1, len(FAMILIES), sharey=True)
         for axis, (parameter, family) in zip(axes, FAMILIES.items(), strict=True):
             position = {"N": 0, "B": 1, "q": 2}[parameter]
             for setting, colour in zip(family, ("#5aa9e6", "#0b5fa5", "#0a2f51"), strict=True):

@@ -6,36 +6,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from orthostream.experiments import contenders, convergence, protocol
+from orthostream.experiments import methods
 
 #: Colour and line of each method. Ours are solid.
 LINES: dict[str, dict[str, Any]] = {
-    convergence.PROPOSED: {"color": "#0b5fa5", "ls": "-", "lw": 2.0},
-    convergence.AVERAGED: {"color": "#5aa9e6", "ls": "-", "lw": 1.6},
-    contenders.CONSTANT: {"color": "#12897b", "ls": "-", "lw": 1.6},
-    convergence.SFW: {"color": "#c8553d", "ls": "--", "lw": 1.4},
-    convergence.SFW_POLAR: {"color": "#e8a598", "ls": "--", "lw": 1.2},
-    contenders.SFW_OWN: {"color": "#7d2a1a", "ls": "--", "lw": 1.0},
-    convergence.L4: {"color": "#8f2d8c", "ls": "-.", "lw": 1.4},
-    convergence.AODL: {"color": "#d9902f", "ls": ":", "lw": 1.8},
-    convergence.AODL_TUNED: {"color": "#a8661a", "ls": ":", "lw": 1.2},
-    protocol.DEEP: {"color": "#5b5f97", "ls": "--", "lw": 1.4},
-    protocol.NCBDL: {"color": "#7a5c3e", "ls": "-.", "lw": 1.4},
-    contenders.FORGETTING: {"color": "#2e2e2e", "ls": "-", "lw": 1.2},
-    protocol.PCA: {"color": "#8a8a8a", "ls": "--", "lw": 1.2},
-    protocol.COSINES: {"color": "#b5b5b5", "ls": ":", "lw": 1.4},
-    protocol.ICA: {"color": "#6b8e23", "ls": "-.", "lw": 1.2},
-    "running PCA": {"color": "#2e2e2e", "ls": "--", "lw": 1.2},
+    methods.PROPOSED: {"color": "#0b5fa5", "ls": "-", "lw": 2.0},
+    methods.AVERAGED: {"color": "#5aa9e6", "ls": "-", "lw": 1.6},
+    methods.CONSTANT: {"color": "#12897b", "ls": "-", "lw": 1.6},
+    methods.SFW: {"color": "#c8553d", "ls": "--", "lw": 1.4},
+    methods.SFW_POLAR: {"color": "#e8a598", "ls": "--", "lw": 1.2},
+    methods.SFW_OWN: {"color": "#7d2a1a", "ls": "--", "lw": 1.0},
+    methods.L4: {"color": "#8f2d8c", "ls": "-.", "lw": 1.4},
+    methods.AODL: {"color": "#d9902f", "ls": ":", "lw": 1.8},
+    methods.AODL_TUNED: {"color": "#a8661a", "ls": ":", "lw": 1.2},
+    methods.DEEP: {"color": "#5b5f97", "ls": "--", "lw": 1.4},
+    methods.NCBDL: {"color": "#7a5c3e", "ls": "-.", "lw": 1.4},
+    methods.FORGETTING: {"color": "#2e2e2e", "ls": "-", "lw": 1.2},
+    methods.PCA: {"color": "#8a8a8a", "ls": "--", "lw": 1.2},
+    methods.COSINES: {"color": "#b5b5b5", "ls": ":", "lw": 1.4},
+    methods.ICA: {"color": "#6b8e23", "ls": "-.", "lw": 1.2},
 }
 
 
 @contextmanager
-def paper_style() -> Iterator[Any]:
-    """Give matplotlib.pyplot with the style set, without a display, and the same bytes for the same numbers."""
+def paper_style() -> Iterator[None]:
+    """Set the style of figures, and restore what was set before; the same numbers give the same bytes."""
     import matplotlib as mpl
 
     settings: dict[Any, Any] = {
-        "backend": "Agg",
         "font.family": "serif",
         "font.serif": ["STIXGeneral", "DejaVu Serif"],
         "mathtext.fontset": "stix",
@@ -59,6 +57,11 @@ def paper_style() -> Iterator[Any]:
         "svg.fonttype": "path",
     }
     with mpl.rc_context(settings):
-        import matplotlib.pyplot as plt
+        yield
 
-        yield plt
+
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty figure of a size in inches, which nothing but its maker holds on to."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height))

@@ -13,18 +13,20 @@ import os
 import queue
 import signal
 import threading
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from orthostream import __version__
+import orthostream
+from orthostream.experiments.whole_file import write_whole
 
 Result = dict[str, np.ndarray[Any, Any]]
 
@@ -56,17 +58,36 @@ class Task:
     @property
     def file_name(self) -> str:
         """The name of the file for the result: readable, and different for different work."""
-        digest = hashlib.sha256(f"{__version__} {self.run.__module__}.{self.run.__qualname__}".encode())
+        digest = hashlib.sha256(f"{_surroundings()} {self.run.__module__}.{self.run.__qualname__}".encode())
         for key in sorted(self.arguments):
-            value = self.arguments[key]
             digest.update(f"|{key}=".encode())
-            if isinstance(value, np.ndarray):
-                digest.update(f"{value.dtype}{value.shape}".encode())
-                digest.update(np.ascontiguousarray(value).tobytes())
-            else:
-                digest.update(repr(value).encode())
+            _digest_value(digest, self.arguments[key])
         readable = "".join(c if c.isalnum() or c in "=.-" else "_" for c in self.name)
         return f"{readable}-{digest.hexdigest()[:12]}.npz"
+
+
+def _digest_value(digest: Any, value: Any) -> None:
+    if isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, tuple):
+        for part in value:
+            _digest_value(digest, part)
+            digest.update(b",")
+    else:
+        digest.update(repr(value).encode())
+
+
+@cache
+def _surroundings() -> str:
+    """Return a digest of what else a result depends on: this package's code, and the versions of others."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(orthostream.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    for name in ("numpy", "scipy", "scikit-learn", "spams-bin", "torch"):
+        with suppress(PackageNotFoundError):
+            digest.update(f"{name} {version(name)}".encode())
+    return digest.hexdigest()
 
 
 def run_tasks(
@@ -85,7 +106,6 @@ def run_tasks(
     workers : processes; 1 runs everything in this one
     progress : called with the share of the work that is done, and the name of what was done last
     """
-    folder.mkdir(parents=True, exist_ok=True)
     wanted = {task.name: task for task in tasks}
     results = {name: found for name, task in wanted.items() if (found := _load(folder / task.file_name)) is not None}
     missing = sorted((task for name, task in wanted.items() if name not in results), key=lambda task: -task.seconds)
@@ -120,8 +140,15 @@ def _run_in_processes(
         try:
             while running:
                 done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+                failures = []
                 for future in done:
-                    keep(running.pop(future), future.result())
+                    task, failure = running.pop(future), future.exception()
+                    if failure is None:
+                        keep(task, future.result())
+                    else:
+                        failures.append(failure)
+                if failures:
+                    raise failures[0]
                 unfinished = {task.name for task in running.values()}
                 while True:
                     try:
@@ -167,7 +194,7 @@ def _load(path: Path) -> Result | None:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+    except Exception:  # a flipped bit can raise almost anything from within zip, zlib and the header's parser
         return None
 
 
@@ -175,13 +202,3 @@ def _save(path: Path, result: Result) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **result)  # type: ignore[arg-type]
     write_whole(path, buffer.getvalue())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is either there as a whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
