@@ -56,6 +56,9 @@ class OnlineAODL(LinearBaseline):
     small penalty, whose dense codes tell little, gains by forgetting: results that are to be compared should come
     from calls of the same length.
 
+    SPAMS 2.6 frees none of the two matrices of K x K and N x K numbers that each call returns: 40 kB at K = N = 50, for
+    as long as the process lives. Streams of many small calls belong in a process of their own, or on scikit-learn.
+
     References
     ----------
     J. Mairal, F. Bach, J. Ponce, G. Sapiro, "Online dictionary learning for sparse coding", ICML 2009.

@@ -85,7 +85,9 @@ def tasks(plan: Plan, settings: list[Setting]) -> list[Task]:
                     "seed": (plan.seed, block),
                 }
                 seconds = trials * plan.steps / 3000 * _seconds(method, setting)
-                made.append(Task(_name(setting, method, block), learn, arguments, seconds))
+                # SPAMS keeps two matrices of the dictionary's size in memory for ever, at every call.
+                leaks = method in (AODL, AODL_TUNED) and setting.n_features > 20
+                made.append(Task(_name(setting, method, block), learn, arguments, seconds, leaks))
     return made
 
 

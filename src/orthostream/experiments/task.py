@@ -54,6 +54,8 @@ class Task:
     run: Callable[..., Result]
     arguments: Mapping[str, Any]
     seconds: float = 1.0
+    #: Whether it leaves memory behind, and so wants a process that ends with it.
+    leaks: bool = False
 
     @property
     def file_name(self) -> str:
@@ -122,7 +124,8 @@ def run_tasks(
         report(task.name, 1.0)
 
     if workers > 1 and len(missing) > 1:
-        _run_in_processes(missing, workers, keep, report)
+        _run_in_processes([task for task in missing if task.leaks], workers, keep, report, tasks_of_a_process=1)
+        _run_in_processes([task for task in missing if not task.leaks], workers, keep, report)
     else:
         with threadpool_limits(1):
             for task in missing:
@@ -131,11 +134,17 @@ def run_tasks(
 
 
 def _run_in_processes(
-    tasks: list[Task], workers: int, keep: Callable[[Task, Result], None], report: Callable[[str, float], None]
+    tasks: list[Task],
+    workers: int,
+    keep: Callable[[Task, Result], None],
+    report: Callable[[str, float], None],
+    tasks_of_a_process: int | None = None,
 ) -> None:
     context = multiprocessing.get_context("spawn")
     reports, stop = context.Queue(), context.Event()
-    with ProcessPoolExecutor(workers, context, _prepare_worker, (reports, stop)) as pool:
+    with ProcessPoolExecutor(
+        workers, context, _prepare_worker, (reports, stop), max_tasks_per_child=tasks_of_a_process
+    ) as pool:
         running: dict[Future[Result], Task] = {pool.submit(_in_worker, task): task for task in tasks}
         try:
             while running:
