@@ -178,7 +178,11 @@ def _alternating(penalty: float, start: FloatArray, chunks: Iterator[FloatArray]
 
 
 def blocks(trials: int) -> list[int]:
-    """Return the sizes of the blocks into which trials are cut, the same for every method and number of cores."""
+    """Return the sizes of the blocks into which trials are cut, the same for every method and number of cores.
+
+    >>> blocks(60), blocks(6)
+    ([25, 25, 10], [3, 3])
+    """
     size = min(_BLOCK, -(-trials // 2))
     return [min(size, trials - first) for first in range(0, trials, size)]
 

@@ -69,7 +69,13 @@ class Outcome:
 
 
 def distinct_claims(outcomes: Sequence[Outcome]) -> list[tuple[Outcome, list[Claim]]]:
-    """Return each outcome with its claims, less those that an outcome before it has made: figures share settings."""
+    """Return each outcome with its claims, less those that an outcome before it has made: figures share settings.
+
+    >>> claim = Claim("It is so", "1", "2", Verdict.DIFFERS)
+    >>> both = distinct_claims([Outcome("a", "A", "", claims=[claim]), Outcome("b", "B", "", claims=[claim])])
+    >>> [len(claims) for _, claims in both]
+    [1, 0]
+    """
     made: set[str] = set()
     listed = []
     for outcome in outcomes:

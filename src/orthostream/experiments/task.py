@@ -107,6 +107,16 @@ def run_tasks(
     folder : made if it is not there
     workers : processes; 1 runs everything in this one
     progress : called with the share of the work that is done, and the name of what was done last
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> def double(number, report):
+    ...     report(0.5)
+    ...     return {"twice": np.array(2 * number)}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run_tasks([Task("of three", double, {"number": 3})], Path(folder), workers=1)
+    {'of three': {'twice': array(6)}}
     """
     wanted = {task.name: task for task in tasks}
     results = {name: found for name, task in wanted.items() if (found := _load(folder / task.file_name)) is not None}
