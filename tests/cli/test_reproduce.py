@@ -47,6 +47,7 @@ def test_a_quick_look_writes_everything(tiny, tmp_path: Path, capsys: pytest.Cap
     assert made == {
         "report.html",
         "summary.md",
+        "run.json",
         "results.json",
         "results.csv",
         "data/batch-size.csv",
@@ -61,7 +62,9 @@ def test_a_quick_look_writes_everything(tiny, tmp_path: Path, capsys: pytest.Cap
     with (folder / "results.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == len(records)
     page = (folder / "report.html").read_text()
-    assert "A quick look" in page
+    assert "A quick look, not to be quoted: 2 trials instead of 100; 30 mini-batches instead of 3,000." in page
+    assert "A quick look" in json.loads((folder / "run.json").read_text())["notes"][0]
+    assert "A quick look" in (folder / "summary.md").read_text()
     assert "http://" not in page and "https://" not in page
     assert capsys.readouterr().out.rstrip().endswith("report.html")
 
@@ -113,7 +116,8 @@ def test_a_method_can_be_left_out(tiny, tmp_path: Path) -> None:
         (["sparsity", "--without", "everything"], "--without 'everything'"),
         (["sparsity", "--without", "proposed"], "--without 'proposed'"),
         (["sensors", "--data", "nowhere"], "nowhere"),
-        (["sensors"], "ORTHOSTREAM_DATA"),
+        (["sensors"], "--data or ORTHOSTREAM_DATA"),
+        (["sparsity", "--output", ""], "--output must name a folder"),
         (["sensors", "--quick", "--data", "nowhere"], "nowhere"),
     ],
 )
@@ -126,7 +130,8 @@ def test_what_cannot_be_done_is_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: object())
-    assert main(["reproduce", *words, "--output", str(tmp_path / "out")]) == 2
+    output = [] if "--output" in words else ["--output", str(tmp_path / "out")]
+    assert main(["reproduce", *words, *output]) == 2
     shown = capsys.readouterr()
     assert told in shown.err
     assert shown.err.count("\n") == 1 and shown.out == ""
@@ -141,7 +146,7 @@ def test_an_absent_extra_is_one_line(
 ) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == absent else found(name, *rest))
-    assert main(["reproduce", "sensors", "--output", str(tmp_path / "out")]) == 2
+    assert main(["reproduce", "sensors", "--simulated", "--output", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
     assert told in error and error.count("\n") == 1
     assert not (tmp_path / "out").exists()
@@ -210,3 +215,9 @@ def test_settings_of_matplotlib_are_left_as_they_were(tiny, tmp_path: Path) -> N
     before = dict(mpl.rcParams)
     assert run("sparse-pca", "--quick", "--output", str(tmp_path)) == 0
     assert dict(mpl.rcParams) == before
+
+
+def test_a_quick_look_does_not_replace_a_full_run(tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("sparse-pca", "--quick") == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["reproduction-quick"]

@@ -13,7 +13,7 @@ from orthostream.experiments.report import report
 
 
 def page_of(*outcomes: Outcome) -> str:
-    return report(Plan(), outcomes, {}, facts={"date": "today"}, notes=["<note>"])
+    return report(outcomes, {}, facts={"date": "today"}, notes=["<note>"])
 
 
 def test_text_is_escaped_and_has_greek_letters() -> None:

@@ -15,8 +15,7 @@ from orthostream.cli.errors import UserError
 from orthostream.cli.progress import ProgressBar
 from orthostream.datasets import DataFolderError, load_airly, make_city
 from orthostream.experiments import EXPERIMENTS, Plan, Readings, Reproduction, Verdict, reproduce
-from orthostream.experiments.convergence import RUNS as SYNTHETIC
-from orthostream.experiments.methods import DEEP, PROPOSED, TABLE
+from orthostream.experiments.methods import DEEP, OPTIONAL
 from orthostream.experiments.outcome import distinct_claims
 from orthostream.experiments.reproduction import TASKS
 from orthostream.experiments.whole_file import OutputError
@@ -34,13 +33,16 @@ def add_parser(commands: Any) -> None:
         "reproduce",
         help="the paper's figures and tables, as a report",
         description=f"{__doc__}\n\nexperiments:\n{what}\n  {_ALL:16s} all of them",
+        epilog=f"methods that can be left out: {'; '.join(OPTIONAL)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="+", metavar="EXPERIMENT", help="one or more of those above")
     parser.add_argument("--quick", action="store_true", help="a look in two minutes: few trials, hardly any training")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of everything that is drawn (0)")
     parser.add_argument(
-        "--output", type=Path, default=Path("reproduction"), metavar="FOLDER", help="for the report (reproduction)"
+        "--output",
+        metavar="FOLDER",
+        help="for the report, which replaces an earlier one there (reproduction, or reproduction-quick)",
     )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
@@ -64,24 +66,11 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--workers must be at least 1")
     if importlib.util.find_spec("matplotlib") is None:
         raise UserError("the report needs matplotlib: pip install 'orthostream[bench]'")
+    # Data first: it is the smaller thing to get.
+    readings = _readings(options) if any(EXPERIMENTS[name].needs_readings for name in names) else None
     without, notes = _left_out(options, "sensors" in names)
-    readings = None
-    if any(EXPERIMENTS[name].needs_readings for name in names):
-        readings = _readings(options)
-        if not readings.real:
-            notes.append(
-                "The sensors are a simulated city, not the paper's data set: its numbers cannot be compared. "
-                "With the Airly data set: --data FOLDER."
-            )
-    if options.quick:
-        plan = Plan.small(seed=options.seed, readings=readings, without=without)
-        notes.insert(
-            0,
-            f"A quick look: {plan.trials} trials instead of {Plan().trials}, {plan.epochs} epochs of DeepSTGDL instead "
-            f"of {Plan().epochs}, {plan.sweeps} sweeps of NCBDL instead of {Plan().sweeps}. Not to be quoted.",
-        )
-    else:
-        plan = Plan(seed=options.seed, readings=readings, without=without)
+    make = Plan.small if options.quick else Plan
+    plan = make(seed=options.seed, readings=readings, without=without)
     folder = _folder(options)
     bar = ProgressBar()
     try:
@@ -100,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         raise KeyboardInterrupt("what is done is kept: the same command goes on from there") from error
     finally:
         bar.close()
-    print(_summary(done, notes))
+    print(_summary(done))
     return 0
 
 
@@ -113,11 +102,11 @@ def _names(given: list[str]) -> list[str]:
 
 def _left_out(options: argparse.Namespace, with_sensors: bool) -> tuple[frozenset[str], list[str]]:
     """Return the methods to leave out, and what the report says about it."""
-    known = {method.lower(): method for method in (*SYNTHETIC, *TABLE) if method != PROPOSED}
+    known = {method.lower(): method for method in OPTIONAL}
     without, notes = set(), []
     for name in options.without:
         if name.lower() not in known:
-            raise UserError(f"--without {name!r}: there are {', '.join(known.values())}")
+            raise UserError(f"--without {name!r}: there are {'; '.join(known.values())}")
         without.add(known[name.lower()])
     if without:
         notes.append(f"Left out as asked: {', '.join(sorted(without))}.")
@@ -141,6 +130,11 @@ def _readings(options: argparse.Namespace) -> Readings:
     if options.simulated or (options.quick and not named):
         city = make_city(_HOURS, _SENSORS, random_state=options.seed)
         return Readings.of("A simulated city", city, real=False)
+    if not named:
+        raise UserError(
+            "the sensors need the Airly data set (Kaggle: Air quality data from extensive network of sensors): name "
+            "its folder with --data or ORTHOSTREAM_DATA, or take --simulated"
+        )
     try:
         airly = load_airly(options.data)
     except DataFolderError as error:
@@ -149,7 +143,13 @@ def _readings(options: argparse.Namespace) -> Readings:
 
 
 def _folder(options: argparse.Namespace) -> Path:
-    folder: Path = options.output
+    folder = Path("reproduction-quick" if options.quick else "reproduction")
+    if options.output is not None:
+        if not options.output.strip():
+            raise UserError("--output must name a folder")
+        folder = Path(options.output)
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"cannot write to {folder}: it is a file, not a folder")
     try:
         if options.fresh:
             with suppress(FileNotFoundError):
@@ -176,14 +176,14 @@ def _command(options: argparse.Namespace) -> str:
     return shlex.join([*words, *(word for name in options.without for word in ("--without", name))])
 
 
-def _summary(done: Reproduction, notes: list[str]) -> str:
-    lines = [f"note: {note}" for note in notes]
+def _summary(done: Reproduction) -> str:
+    lines = [f"note: {note}" for note in done.notes]
     for outcome, claims in distinct_claims(done.outcomes):
         lines.append(f"\n{outcome.title}")
         for claim in claims:
             mark = {Verdict.AGREES: "=", Verdict.BETTER: "+", Verdict.DIFFERS: "!"}.get(claim.verdict, " ")
             lines.append(f"  {mark} {claim.statement}: paper {claim.paper}; ours {claim.ours}")
-    lines.append(f"\n= agrees, + better, ! differs; {done.seconds / 60:.1f} minutes")
+    lines.append(f"\n= agrees, + better, ! differs, without a mark: not comparable; {done.seconds / 60:.1f} minutes")
     named = {path.name: path for path in done.files}
     lines += [f"numbers: {named['results.json']}", f"report:  {named['report.html']}"]
     return "\n".join(lines)

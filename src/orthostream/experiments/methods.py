@@ -21,3 +21,6 @@ FORGETTING, PCA, ICA, COSINES, RUNNING_PCA = "forgetting PCA", "offline PCA", "F
 
 #: The order of the rows of Table I: the paper's first.
 TABLE = (PROPOSED, *BASELINES, SFW_POLAR, SFW_OWN, CONSTANT, FORGETTING, PCA, ICA, COSINES)
+
+#: What can be left out of a run.
+OPTIONAL = (*TABLE[1:], AVERAGED, AODL_TUNED)

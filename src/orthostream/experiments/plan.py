@@ -10,6 +10,7 @@ from sklearn.utils import Bunch
 
 from orthostream._typing import FloatArray
 from orthostream.datasets.fill import filled
+from orthostream.experiments.methods import OPTIONAL
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,13 @@ class Readings:
 
     @classmethod
     def of(cls, source: str, data: Bunch, *, real: bool) -> Readings:
-        """Return what a loader gave, with the mean of the hour for what is missing, as the paper does."""
+        """Return what a loader gave, with the mean of the hour for what is missing, as the paper does.
+
+        >>> from orthostream.datasets import make_city
+        >>> readings = Readings.of("A simulated city", make_city(48, 5, random_state=0), real=False)
+        >>> readings.rows.shape, bool(np.isnan(readings.rows).any())
+        ((48, 5), False)
+        """
         rows = filled(data.data, "row mean")
         silent = np.flatnonzero(np.isnan(rows).any(axis=1))
         if silent.size:
@@ -36,7 +43,22 @@ class Readings:
 
 @dataclass(frozen=True)
 class Plan:
-    """The size of every experiment.
+    """The size of every experiment; the defaults are those of the paper.
+
+    Parameters
+    ----------
+    quick : bool
+        Also try fewer settings of the baselines. `Plan.small` is a whole plan for a quick look.
+    seed : int
+        Of everything that is drawn.
+    trials, steps : int
+        Streams, and mini-batches in each, of the synthetic experiments.
+    epochs, sweeps : int
+        The training of DeepSTGDL and of NCBDL.
+    readings : Readings, optional
+        For the experiments with sensors: ``Readings.of("Airly", load_airly(folder), real=True)``.
+    without : set of str
+        Names of methods that are left out; see `orthostream.experiments.methods`.
 
     Examples
     --------
@@ -51,8 +73,18 @@ class Plan:
     epochs: int = 200
     sweeps: int = 300
     readings: Readings | None = None
-    #: Methods that are left out.
     without: frozenset[str] = field(default_factory=frozenset)
+
+    def __post_init__(self) -> None:
+        for name, least in (("seed", 0), ("trials", 1), ("steps", 1), ("epochs", 1), ("sweeps", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+        if self.readings is not None and not isinstance(self.readings, Readings):
+            raise TypeError("readings must be Readings: write Readings.of(source, data, real=...).")
+        unknown = set(self.without).difference(OPTIONAL)
+        if unknown:
+            raise ValueError(f"without: {min(unknown)!r} cannot be left out; what can is {'; '.join(OPTIONAL)}.")
 
     @classmethod
     def small(cls, *, seed: int = 0, readings: Readings | None = None, without: frozenset[str] = frozenset()) -> Plan:
@@ -63,5 +95,5 @@ class Plan:
     def needed_readings(self) -> Readings:
         """The readings, for an experiment that cannot do without."""
         if self.readings is None:
-            raise ValueError("this experiment needs readings: set Plan.readings.")
+            raise ValueError("this experiment needs readings: Plan(readings=Readings.of(source, data, real=...)).")
         return self.readings

@@ -18,21 +18,15 @@ _VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib", "spams-bin
 
 
 def report(
-    plan: Plan,
-    outcomes: Sequence[Outcome],
-    svgs: Mapping[str, bytes],
-    *,
-    facts: Mapping[str, str],
-    notes: Sequence[str],
+    outcomes: Sequence[Outcome], svgs: Mapping[str, bytes], *, facts: Mapping[str, str], notes: Sequence[str]
 ) -> str:
     """Return the page.
 
     Parameters
     ----------
-    plan : Plan
     outcomes : in the order of the page
     svgs : each picture as SVG, by name
-    facts : what is said of the run, beside seed and versions
+    facts : what is said of the run
     notes : what a reader must know before all numbers
     """
     style = files("orthostream.experiments").joinpath("report.css").read_text(encoding="utf-8")
@@ -43,12 +37,12 @@ def report(
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Section V, reproduced</title><style>{style}</style></head><body><main>"
         "<h1>Online orthogonal dictionary learning:<br>the experiments, reproduced</h1>"
-        '<p class="lead">Every figure and table of section V of Y. Xue and V. Lau, <em>Online Orthogonal Dictionary '
-        "Learning Based on Frank-Wolfe Method</em>, run anew with all baselines, and with what the paper does not "
-        f"compare with.</p>{banners}<nav>{links}</nav>"
+        '<p class="lead">Figures and tables of section V of Y. Xue and V. Lau, <em>Online Orthogonal Dictionary '
+        "Learning Based on Frank-Wolfe Method</em>, run anew, with its baselines and with what it does not compare "
+        f"with.</p>{banners}<nav>{links}</nav>"
         + _summary(outcomes)
         + "".join(_section(outcome, svgs) for outcome in outcomes)
-        + _facts(plan, facts)
+        + _facts(facts)
         + "</main></body></html>\n"
     )
 
@@ -115,15 +109,19 @@ def _table(table: Table) -> str:
     )
 
 
-def _facts(plan: Plan, facts: Mapping[str, str]) -> str:
-    listed = {
-        **facts,
+def described(plan: Plan) -> dict[str, str]:
+    """Return what a run's numbers depend on: seed, sizes, data, versions, machine."""
+    return {
         "seed": str(plan.seed),
         "size": f"{plan.trials} trials of {plan.steps:,} mini-batches; {plan.epochs} epochs, {plan.sweeps} sweeps",
+        **({"readings": plan.readings.source} if plan.readings is not None else {}),
         "versions": ", ".join([f"orthostream {__version__}", f"Python {platform.python_version()}", *_versions()]),
         "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
     }
-    items = "".join(f"<dt>{_text(key)}</dt><dd>{_text(value)}</dd>" for key, value in listed.items())
+
+
+def _facts(facts: Mapping[str, str]) -> str:
+    items = "".join(f"<dt>{_text(key)}</dt><dd>{_text(value)}</dd>" for key, value in facts.items())
     return f'<h2 id="run">This run</h2><dl>{items}</dl>'
 
 

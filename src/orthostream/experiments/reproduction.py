@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orthostream.experiments.convergence_figures import BATCH_SIZE, DICTIONARY_SIZE, SPARSITY
+from orthostream.experiments.methods import DEEP, NCBDL
 from orthostream.experiments.outcome import Experiment, Outcome, Picture
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record, to_csv, to_json
-from orthostream.experiments.report import report
+from orthostream.experiments.report import described, report
 from orthostream.experiments.sensor_45 import SensorFigure
 from orthostream.experiments.sensors import SensorTable
 from orthostream.experiments.sparse_pca import SparsePCAFigure
@@ -38,6 +41,7 @@ class Reproduction:
 
     outcomes: list[Outcome]
     files: list[Path]
+    notes: list[str]
     seconds: float
 
     @property
@@ -47,9 +51,9 @@ class Reproduction:
 
 
 def reproduce(
-    names: Sequence[str],
+    names: Sequence[str] | str,
     plan: Plan,
-    folder: Path,
+    folder: str | os.PathLike[str],
     *,
     workers: int = 1,
     progress: Progress = silent,
@@ -63,16 +67,20 @@ def reproduce(
 
     Parameters
     ----------
-    names : keys of `EXPERIMENTS`
+    names : keys of `EXPERIMENTS`, or "all"
     plan : sizes, seed and readings
-    folder : made if it is not there
-    workers : processes
+    folder : made if it is not there; the report of an earlier run in it is replaced
+    workers : processes; with more than one, a script needs ``if __name__ == "__main__":`` around its call
     progress : called with the share of the work done and the name of what was done last
-    notes : what a reader of the report must know before all numbers
+    notes : what a reader of the report must know before all numbers, beside what the plan itself says
     command : how to get the report again, for the report
     """
     start = time.monotonic()
-    experiments = [EXPERIMENTS[name] for name in names]
+    folder = Path(folder)
+    experiments = _chosen(names)
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"workers must be a positive integer, got {workers!r}.")
+    notes = [*reductions(plan, [experiment.name for experiment in experiments]), *notes]
     tasks = [task for experiment in experiments for task in experiment.tasks(plan)]
     results = run_tasks(tasks, folder / TASKS, workers=workers, progress=progress)
     outcomes = [experiment.outcome(plan, results) for experiment in experiments]
@@ -86,18 +94,55 @@ def reproduce(
             rows = list(zip(*picture.columns.values(), strict=True))
             written[f"data/{picture.name}.csv"] = to_csv(list(picture.columns), rows).encode()
     records = [record for outcome in outcomes for record in outcome.records]
-    written["summary.md"] = summary(outcomes, notes).encode()
     written["results.json"] = to_json(records).encode()
     written["results.csv"] = to_csv(Record._fields, records).encode()
     seconds = time.monotonic() - start
     facts = {
-        "command": command,
+        **({"command": command} if command else {}),
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        "duration": f"{seconds / 60:.1f} minutes in {workers} processes, less what an earlier run had done",
+        "duration": f"{_duration(seconds)}, processes: {workers}; what an earlier run had done is not counted",
+        **described(plan),
     }
-    written["report.html"] = report(plan, outcomes, svgs, facts=facts, notes=notes).encode()
+    written["run.json"] = (json.dumps({**facts, "notes": notes}, indent=1, ensure_ascii=False) + "\n").encode()
+    written["summary.md"] = summary(outcomes, facts, notes).encode()
+    written["report.html"] = report(outcomes, svgs, facts=facts, notes=notes).encode()
     _write(folder, written)
-    return Reproduction(outcomes, [folder / name for name in written], seconds)
+    return Reproduction(outcomes, [folder / name for name in written], notes, seconds)
+
+
+def reductions(plan: Plan, names: Sequence[str]) -> list[str]:
+    """Return what makes a run less than the paper's, as notes for its reader.
+
+    >>> reductions(Plan(trials=5), ["sparsity"])
+    ['A quick look, not to be quoted: 5 trials instead of 100.']
+    """
+    full, less = Plan(), []
+    if set(names) - {"sensors", "sensor-45"}:
+        less += [(plan.trials, full.trials, "trials"), (plan.steps, full.steps, "mini-batches")]
+    if "sensors" in names:
+        less += [(plan.sweeps, full.sweeps, "sweeps of NCBDL")] if NCBDL not in plan.without else []
+        less += [(plan.epochs, full.epochs, "epochs of DeepSTGDL")] if DEEP not in plan.without else []
+    listed = [f"{has:,} {what} instead of {wants:,}" for has, wants, what in less if has < wants]
+    if plan.quick and "sensors" in names:
+        listed.append("two penalties of Online AODL instead of twelve, one prior of NCBDL and one fold of validation")
+    made = [f"A quick look, not to be quoted: {'; '.join(listed)}."] if listed else []
+    if plan.readings is not None and not plan.readings.real and {"sensors", "sensor-45"} & set(names):
+        source = plan.readings.source[0].lower() + plan.readings.source[1:]
+        made.append(f"The sensors are {source}, not the paper's data set: its numbers cannot be compared.")
+    return made
+
+
+def _chosen(names: Sequence[str] | str) -> list[Experiment]:
+    given = [names] if isinstance(names, str) else list(names)
+    unknown = [name for name in given if name not in EXPERIMENTS and name != "all"]
+    if unknown or not given:
+        wrong = repr(unknown[0]) if unknown else "nothing"
+        raise ValueError(f"names must be among {', '.join(EXPERIMENTS)} and all, got {wrong}.")
+    return [experiment for name, experiment in EXPERIMENTS.items() if name in given or "all" in given]
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.1f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
 
 
 def _write(folder: Path, written: dict[str, bytes]) -> None:

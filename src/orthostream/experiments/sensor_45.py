@@ -63,8 +63,8 @@ class SensorFigure(Experiment):
             for protocol in (AFTER, BEFORE):
                 columns[_key(eta, protocol)] = results[_name(PROPOSED)][_key(eta, protocol)][:, sensor].tolist()
         caption = (
-            f"{len(truth):,} readings of the 45th sensor from {time[0]} on, and what is decoded from eta0 coefficients "
-            "of the whole network (the paper's protocol). Below each: the error, causal in grey."
+            f"{len(truth):,} readings of the 45th sensor (column 45) from {time[0]} on, and what is decoded "
+            "from eta0 coefficients of the whole network (the paper's protocol). Below each: the error, causal in grey."
         )
         return Outcome(
             self.name,
@@ -162,7 +162,7 @@ def _draw(columns: dict[str, Any]) -> Any:
             top.plot(time, estimate, color="#0b5fa5", lw=0.8, label=rf"decoded, $\eta_0={eta}$")
             top.set_ylabel("°C")
             top.legend(loc="upper right", ncol=2)
-            bottom.plot(time, np.array(columns[_key(eta, BEFORE)]) - truth, color="#b5b5b5", lw=0.7)
+            bottom.plot(time, np.array(columns[_key(eta, BEFORE)]) - truth, color="#c9c9c9", lw=2.0)
             bottom.plot(time, estimate - truth, color="#c8553d", lw=0.7)
             bottom.set_ylabel("error, °C")
         figure.align_ylabels()

@@ -86,8 +86,11 @@ def training_picture(trained: Mapping[str, Result]) -> Picture:
             for axis, (method, found) in zip(axes[0], curves.items(), strict=True):
                 for name, curve in found.items():
                     if method == DEEP or name.startswith("rmse"):
-                        axis.semilogy(np.arange(1, len(curve) + 1), curve, lw=1.2, label=name)
+                        label = name if method == DEEP else name.replace("rmse ", "a0/n = ")
+                        axis.semilogy(np.arange(1, len(curve) + 1), curve, lw=1.2, label=label)
                 axis.set(title=f"{method}, training", xlabel="epoch" if method == DEEP else "sweep")
+                axis.set_ylabel("loss" if method == DEEP else "RMSE, °C")
+                axis.xaxis.get_major_locator().set_params(integer=True)
                 axis.legend()
             figure.tight_layout()
             return figure

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from orthostream.experiments.outcome import Outcome, distinct_claims
 
 
-def summary(outcomes: Sequence[Outcome], notes: Sequence[str]) -> str:
-    """Return all claims, then all tables.
+def summary(outcomes: Sequence[Outcome], facts: Mapping[str, str], notes: Sequence[str]) -> str:
+    """Return what is said of the run, then the claims and tables of each experiment.
 
     >>> from orthostream.experiments.outcome import Claim, Outcome, Verdict
     >>> claim = Claim("It is so", "1", "2", Verdict.DIFFERS, "because")
-    >>> print(summary([Outcome("a", "Title", "", claims=[claim])], []))
+    >>> print(summary([Outcome("a", "Title", "", claims=[claim])], {"seed": "0"}, []))
+    - seed: 0
+    <BLANKLINE>
     ## Title
     <BLANKLINE>
     | statement | paper | ours | verdict | remark |
@@ -20,7 +22,7 @@ def summary(outcomes: Sequence[Outcome], notes: Sequence[str]) -> str:
     | It is so | 1 | 2 | **differs** | because |
     <BLANKLINE>
     """
-    parts = [f"> {note}\n" for note in notes]
+    parts = ["\n".join(f"- {key}: {value}" for key, value in facts.items()) + "\n", *(f"> {note}\n" for note in notes)]
     for outcome, claims in distinct_claims(outcomes):
         parts.append(f"## {outcome.title}\n")
         if claims:
