@@ -109,16 +109,15 @@ def train(
             estimator = _estimator(method, value, trained, effort, seed, part).fit(rows[:trained])
             if method == DEEP:
                 curves = {f"curve {name}": np.asarray(curve) for name, curve in estimator.loss_curve_.items()}
-            elif method == NCBDL:
-                curves |= {f"curve {name} {value:g}": np.asarray(curve) for name, curve in estimator.trace_.items()}
-            if method == DEEP:
                 for penalty in grid:
                     tried, taken = _cut_codes(estimator.set_params(penalty=penalty), rows, first, cut)
                     errors.append(tried)
                     seconds.append(taken)
-            else:
-                errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
-                seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
+                continue
+            if method == NCBDL:
+                curves |= {f"curve {name} {value:g}": np.asarray(curve) for name, curve in estimator.trace_.items()}
+            errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
+            seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
         return {
             "errors": np.array(errors),
             "seconds": np.array(seconds),
