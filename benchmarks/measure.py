@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+
+#: Colour and line of the learners of several benchmarks, as in `orthostream.experiments.style`.
+LINES: dict[str, dict[str, Any]] = {
+    "paper": {"color": "#0b5fa5", "ls": "-", "lw": 1.6},
+    "averaged": {"color": "#5aa9e6", "ls": "-", "lw": 1.6},
+    "exact": {"color": "#b3123f", "ls": "-", "lw": 2.0},
+    "tracking": {"color": "#e8a33d", "ls": "--", "lw": 1.2},
+    "best fixed": {"color": "#2e2e2e", "ls": ":", "lw": 1.6},
+}
 
 
 class Record(NamedTuple):
@@ -65,3 +79,29 @@ def duration(seconds: float) -> str:
     if seconds < 1e-3:
         return f"{seconds * 1e6:.1f} us"
     return f"{seconds * 1e3:.2f} ms" if seconds < 1.0 else f"{seconds:.2f} s"
+
+
+def recovery_errors(learnt: FloatArray, true: FloatArray) -> FloatArray:
+    """Return `orthostream.metrics.recovery_error` of each pair of a stack, whose atoms are columns.
+
+    >>> recovery_errors(np.stack([np.eye(3), -np.eye(3)]), np.stack([np.eye(3)] * 2))
+    array([0., 0.])
+    """
+    return np.asarray(np.abs(1.0 - ((learnt.mT @ true) ** 4).sum(axis=(-2, -1)) / learnt.shape[-1]))
+
+
+def exponent(value: float) -> str:
+    """Return a number with two digits and a short exponent.
+
+    >>> exponent(0.00032), exponent(0.0)
+    ('3.2e-4', '0')
+    """
+    if value == 0.0:
+        return "0"
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}e{int(power)}"
+
+
+def say(text: str) -> None:
+    """Report progress, apart from the results."""
+    print(text, file=sys.stderr, flush=True)

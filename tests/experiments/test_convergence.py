@@ -85,7 +85,7 @@ def test_the_stack_is_what_the_learner_does() -> None:
     samples = np.concatenate(list(chunks))
     ours = learn(PROPOSED, 0.0, tuple(Setting()), 2, 30, (5, 0), nothing)[PROPOSED]
     for trial in range(2):
-        learner = OrthogonalDictionaryLearning(init=start[trial].T)
+        learner = OrthogonalDictionaryLearning.preset("paper", init=start[trial].T)
         for rows in samples[:, trial]:
             learner.partial_fit(rows)
         assert ours[trial, -1] == pytest.approx(recovery_error(learner.components_, truth[trial].T), rel=1e-6)

@@ -17,7 +17,11 @@ _PACKAGED = Path(__file__).parents[1] / "_benchmarks"
 _CHECKOUT = Path(__file__).parents[3]
 
 #: Every benchmark, and what it measures.
-BENCHMARKS = {"learner": "time per mini-batch of the dictionary learner and of its peers"}
+BENCHMARKS = {
+    "learner": "time per mini-batch of the dictionary learner and of its peers",
+    "recovery": "how soon, and how well, a dictionary that stays where it is is found again",
+    "tracking": "how well a dictionary that moves, or that changes, is followed",
+}
 
 
 def add_parser(commands: Any) -> None:

@@ -1,31 +1,45 @@
-"""Contrasts and schedules by name, and as plain data for a saved file."""
+"""Contrasts and schedules by name, what they make together, and both as plain data for a saved file."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from orthostream.optimize import (
+    AdaptiveSchedule,
     ConstantSchedule,
     CoolThenConstant,
+    Course,
+    HandOver,
     LpContrast,
     MokhtariSchedule,
     Objective,
     PaperSchedule,
     PolarStep,
     PostStep,
+    RankWeightedEnergy,
+    Replay,
     Schedule,
 )
 
-CONTRASTS = {"l3": 3.0, "l4": 4.0}
-_SCHEDULES: dict[str, type[Schedule]] = {
-    "paper": PaperSchedule,
-    "sfw": MokhtariSchedule,
-    "constant": ConstantSchedule,
+#: Samples for each atom that the memory of schedule "tracking" holds half of its weight in, at most.
+_TRACKING = 20.0
+
+CONTRASTS = ("auto", "sparse", "l3", "l4", "energy")
+_POWERS = {"l3": 3.0, "l4": 4.0}
+_SCHEDULES: dict[str, Schedule] = {
+    "adaptive": AdaptiveSchedule(),
+    "tracking": AdaptiveSchedule(half_life_per_atom=_TRACKING),
+    "paper": PaperSchedule(),
+    "sfw": MokhtariSchedule(),
+    "constant": ConstantSchedule(),
 }
+SCHEDULES = ("auto", *_SCHEDULES)
 _SAVED: dict[str, tuple[type, tuple[str, ...]]] = {
     "LpContrast": (LpContrast, ("p",)),
+    "RankWeightedEnergy": (RankWeightedEnergy, ("power", "shrink", "head")),
+    "AdaptiveSchedule": (AdaptiveSchedule, ("half_life", "half_life_per_atom")),
     "PaperSchedule": (PaperSchedule, ()),
     "MokhtariSchedule": (MokhtariSchedule, ()),
     "ConstantSchedule": (ConstantSchedule, ("rho", "gamma")),
@@ -33,25 +47,74 @@ _SAVED: dict[str, tuple[type, tuple[str, ...]]] = {
 }
 
 
-def contrast_by_name(contrast: str | Objective) -> Objective:
-    """Return the objective that a constructor word names."""
-    if isinstance(contrast, str):
-        if contrast not in CONTRASTS:
-            raise ValueError(f"contrast must be one of {sorted(CONTRASTS)} or an objective, got {contrast!r}.")
-        return LpContrast(CONTRASTS[contrast])
-    return contrast
+class Parts(NamedTuple):
+    """What a solver is made of."""
+
+    objective: Objective
+    schedule: Schedule
+    post_step: PostStep | None
 
 
-def schedule_by_name(schedule: str | Schedule) -> tuple[Schedule, PostStep | None]:
-    """Return the schedule that a constructor word names, and the operation after each step that goes with it.
+def parts_by_name(contrast: str | Objective, schedule: str | Schedule, average: bool) -> Parts:
+    """Return what two constructor words make together.
 
-    Mokhtari's SFW keeps its iterates inside of the ball; everything else returns to the orthogonal group.
+    "auto" and "auto" are the recommended learner, unless the iterates are to be averaged, which is the paper's world.
+    Where one of the two is given, the other is what goes with it: the paper's.
+
+    >>> [type(part).__name__ for part in parts_by_name("auto", "auto", average=False)]
+    ['HandOver', 'AdaptiveSchedule', 'PolarStep']
+    >>> [type(part).__name__ for part in parts_by_name("auto", "sfw", average=False)]
+    ['LpContrast', 'MokhtariSchedule', 'NoneType']
     """
-    if isinstance(schedule, str):
-        if schedule not in _SCHEDULES:
-            raise ValueError(f"schedule must be one of {sorted(_SCHEDULES)} or a Schedule, got {schedule!r}.")
-        return _SCHEDULES[schedule](), None if schedule == "sfw" else PolarStep()
-    return schedule, PolarStep()
+    if isinstance(contrast, str) and contrast not in CONTRASTS:
+        raise ValueError(f"contrast must be one of {sorted(CONTRASTS)} or an objective, got {contrast!r}.")
+    if isinstance(schedule, str) and schedule not in SCHEDULES:
+        raise ValueError(f"schedule must be one of {sorted(SCHEDULES)} or a Schedule, got {schedule!r}.")
+    pace = _pace(contrast, schedule, average)
+    if isinstance(contrast, str) and contrast in ("auto", "sparse"):
+        if isinstance(pace, AdaptiveSchedule) or (contrast == "sparse" and isinstance(pace, CoolThenConstant)):
+            return Parts(HandOver(schedule=pace), pace, PolarStep())
+        if contrast == "sparse":
+            raise ValueError(
+                'contrast "sparse" decides on its steps by what it sees: it goes with schedule "adaptive", "tracking", '
+                f"an AdaptiveSchedule or CoolThenConstant, not with {schedule!r}."
+            )
+        return _with_fixed_schedule(LpContrast(3.0), schedule, pace)
+    if isinstance(contrast, Course) or contrast == "energy":
+        if schedule != "auto":
+            raise ValueError(f"contrast {contrast!r} has a schedule of its own: leave out schedule={schedule!r}.")
+        return Parts(contrast if isinstance(contrast, Course) else Replay(), pace, PolarStep())
+    objective = LpContrast(_POWERS[contrast]) if isinstance(contrast, str) else contrast
+    if isinstance(pace, AdaptiveSchedule):
+        if type(objective) is not LpContrast:
+            raise ValueError("an adaptive schedule knows the contrasts of this package alone: give another schedule.")
+        return Parts(HandOver(objective.p, sparse=False, schedule=pace), pace, PolarStep())
+    return _with_fixed_schedule(objective, schedule, pace)
+
+
+def fixed_schedule(schedule: str | Schedule) -> Schedule:
+    """Return the schedule that a word names, for a learner whose steps depend on nothing but their number."""
+    known = {name: made for name, made in _SCHEDULES.items() if not isinstance(made, AdaptiveSchedule)}
+    if not isinstance(schedule, str):
+        return schedule
+    if schedule not in known:
+        raise ValueError(f"schedule must be one of {sorted(known)} or a Schedule, got {schedule!r}.")
+    return known[schedule]
+
+
+def _pace(contrast: str | Objective, schedule: str | Schedule, average: bool) -> Schedule:
+    if not isinstance(schedule, str):
+        return schedule
+    if schedule != "auto":
+        return _SCHEDULES[schedule]
+    if isinstance(contrast, str) and (contrast == "sparse" or (contrast == "auto" and not average)):
+        return _SCHEDULES["adaptive"]
+    return _SCHEDULES["paper"]
+
+
+def _with_fixed_schedule(objective: Objective, schedule: str | Schedule, pace: Schedule) -> Parts:
+    """Mokhtari's SFW keeps its iterates inside of the ball; everything else returns to the orthogonal group."""
+    return Parts(objective, pace, None if schedule == "sfw" else PolarStep())
 
 
 def to_plain(value: Any) -> Any:

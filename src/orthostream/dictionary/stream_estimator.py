@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from orthostream._typing import FloatArray
 from orthostream.dictionary.saved_estimator import SavedEstimator
+from orthostream.dictionary.state_of import adopted, rescaled
 from orthostream.optimize import Progress, State, Status, StochasticFrankWolfe
 from orthostream.optimize.callbacks import notify
 from orthostream.optimize.fused import largest_square
@@ -205,8 +206,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             reach = 1000.0 if batch.dtype == np.float64 else 120.0
             unit = 2.0 ** float(np.clip(-np.floor(np.log2(largest)), -reach, reach))
             if learnt:  # what was learnt keeps its direction; its length is that of a power of the data
-                gradient = self.state_.gradient * (unit / self.scale_) ** degree
-                self.state_ = self.state_._replace(gradient=gradient.astype(batch.dtype))
+                self.state_ = rescaled(self.solver_, self.state_, unit / self.scale_)
             self.scale_ = unit
             self.solver_ = self._make_solver()
             self._fused = None
@@ -253,10 +253,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         if parameters and hasattr(self, "state_"):
             self.solver_ = self._make_solver()
             self._fused = self.solver_.fused if self._takes_plain else None
-            if not self.solver_.average:
-                self.state_ = self.state_._replace(average=None)
-            elif self.state_.average is None:
-                self.state_ = self.state_._replace(average=self.state_.x.copy())
+            self.state_ = adopted(self.solver_, self.state_)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -313,5 +310,5 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
 
 
 def _degree(solver: StochasticFrankWolfe) -> float:
-    """Return the power of the data that the gradient grows with."""
+    """Return the largest power of the data that a step computes."""
     return float(getattr(solver.objective, "p", 2.0))

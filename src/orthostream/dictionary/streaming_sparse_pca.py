@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream._typing import FloatArray
-from orthostream.dictionary.named import schedule_by_name
+from orthostream.dictionary.named import fixed_schedule
 from orthostream.dictionary.stream_estimator import StreamEstimator
 from orthostream.optimize import Callback, L2Ball, Schedule, SparsePCAObjective, StochasticFrankWolfe
 
@@ -95,7 +95,7 @@ class StreamingSparsePCA(StreamEstimator):
         return len(self.state_.x)
 
     def _make_solver(self) -> StochasticFrankWolfe:
-        schedule, _ = schedule_by_name(self.schedule)
+        schedule = fixed_schedule(self.schedule)
         # The penalty belongs to the user's units, the samples that the solver sees may be in others.
         scale = min(getattr(self, "scale_", 1.0), 1e150)
         objective = SparsePCAObjective(self.penalty * scale * scale, self.mu)

@@ -2,17 +2,22 @@
 
 from orthostream.optimize.callbacks import Callback, Progress, Result, Status
 from orthostream.optimize.check import check_objective, check_set
+from orthostream.optimize.courses import Course, HandOver, Replay, Report
 from orthostream.optimize.gap import frank_wolfe_gap
 from orthostream.optimize.objectives import (
     CallableObjective,
+    Contrast,
     LeastSquares,
     LpContrast,
     Objective,
+    RankWeightedEnergy,
     SparsePCAObjective,
+    SpikeAndSlab,
 )
 from orthostream.optimize.polar_decomposition import polar
 from orthostream.optimize.post_step import PolarStep, PostStep
 from orthostream.optimize.schedules import (
+    AdaptiveSchedule,
     ConstantSchedule,
     CoolThenConstant,
     MokhtariSchedule,
@@ -33,12 +38,16 @@ from orthostream.optimize.state import State
 from orthostream.optimize.stochastic_frank_wolfe import StochasticFrankWolfe
 
 __all__ = [
+    "AdaptiveSchedule",
     "Box",
     "CallableObjective",
     "Callback",
     "ConstantSchedule",
+    "Contrast",
     "ConvexSet",
     "CoolThenConstant",
+    "Course",
+    "HandOver",
     "L1Ball",
     "L2Ball",
     "LInfBall",
@@ -51,11 +60,15 @@ __all__ = [
     "PolarStep",
     "PostStep",
     "Progress",
+    "RankWeightedEnergy",
+    "Replay",
+    "Report",
     "Result",
     "Schedule",
     "Simplex",
     "SparsePCAObjective",
     "SpectralBall",
+    "SpikeAndSlab",
     "State",
     "Status",
     "StochasticFrankWolfe",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.objectives.base import Batch
+from orthostream.optimize.courses.base import Course, Report
+from orthostream.optimize.objectives.base import Batch, batch_size
 from orthostream.optimize.state import State
 
 if TYPE_CHECKING:
@@ -39,6 +40,13 @@ class Progress:
     def objective(self) -> FloatArray:
         """The objective at the new point, on the same sample."""
         return self.solver.objective.value(self.state.x, self.batch, self.weights)
+
+    @property
+    def report(self) -> Report | None:
+        """What the course tells of itself: contrast, half-life in samples, abrupt changes; None without a course."""
+        if not isinstance(self.solver.objective, Course) or self.state.course is None:
+            return None
+        return self.solver.objective.report(self.state.course, batch_size(self.batch))
 
 
 #: A callback takes a `Progress` and stops the run by returning True, or an array of nothing but True.

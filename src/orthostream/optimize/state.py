@@ -22,12 +22,15 @@ class State(NamedTuple):
     """What the set's oracle remembers, a number for each problem."""
     average: FloatArray | None = None
     """The running mean of the points, where the solver averages."""
+    course: dict[str, FloatArray] | None = None
+    """What the course remembers, where the solver follows one."""
 
     def to_arrays(self) -> dict[str, FloatArray]:
         """Return the state as named arrays, to be saved with `numpy.savez`."""
         arrays = {"t": np.asarray(self.t), "x": self.x, "gradient": self.gradient, "memory": np.asarray(self.memory)}
         if self.average is not None:
             arrays["average"] = self.average
+        arrays |= {f"course/{name}": array for name, array in (self.course or {}).items()}
         return arrays
 
     @classmethod
@@ -37,4 +40,5 @@ class State(NamedTuple):
         if missing:
             raise ValueError(f"these arrays are no solver state: {', '.join(sorted(missing))} missing.")
         memory = arrays["memory"] if arrays["memory"].ndim else float(arrays["memory"])
-        return cls(int(arrays["t"]), arrays["x"], arrays["gradient"], memory, arrays.get("average"))
+        course = {name.removeprefix("course/"): a for name, a in arrays.items() if name.startswith("course/")}
+        return cls(int(arrays["t"]), arrays["x"], arrays["gradient"], memory, arrays.get("average"), course or None)

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from orthostream._typing import FloatArray
 from orthostream.optimize.callbacks import Callback, Progress, Result, Status, notify
-from orthostream.optimize.fused import FusedStep, fused_step
+from orthostream.optimize.courses.base import Course
+from orthostream.optimize.courses.hand_over import HandOver
+from orthostream.optimize.fused import FusedHandOver, FusedStep, fused_hand_over, fused_step
 from orthostream.optimize.gap import frank_wolfe_gap
 from orthostream.optimize.objectives.base import Batch, CallableObjective, Objective, batch_size
 from orthostream.optimize.objectives.lp_contrast import LpContrast
@@ -39,8 +41,10 @@ class StochasticFrankWolfe:
     Parameters
     ----------
     feasible : ConvexSet
-    objective : Objective, or a pair of functions (value, gradient) of (x, batch)
+    objective : Objective or Course, or a pair of functions (value, gradient) of (x, batch)
+        A course is a schedule of objectives: it decides as it goes what is minimised, and with which weights.
     schedule : Schedule, default the paper's
+        Of no effect where a course is followed.
     post_step : PostStep, optional
         The operation P. None leaves the point as it is.
     average : bool, default False
@@ -117,7 +121,8 @@ class StochasticFrankWolfe:
         if self.post_step is not None:
             self.post_step.check_start(self.feasible, point)
         memory = self.feasible.memory(point)
-        return State(0, point, np.zeros_like(point), memory, point.copy() if self.average else None)
+        course = self.objective.begin(point) if isinstance(self.objective, Course) else None
+        return State(0, point, np.zeros_like(point), memory, point.copy() if self.average else None, course)
 
     def step(self, state: State, batch: Batch, weights: FloatArray | None = None) -> State:
         """Return the state after one mini-batch."""
@@ -127,6 +132,8 @@ class StochasticFrankWolfe:
         samples = batch_size(batch)
         if samples == 0:
             raise ValueError("the mini-batch holds no samples.")
+        if isinstance(self.objective, Course):
+            return self._follow(self.objective, state, batch, weights)
         rho, gamma = self.schedule.weights(t, samples)
         gradient = rho * self.objective.gradient(state.x, batch, weights)
         gradient += (1.0 - rho) * state.gradient
@@ -134,6 +141,18 @@ class StochasticFrankWolfe:
             raise ValueError(f"the gradient at step {t} is not finite: look for NaN or infinity in the mini-batch.")
         x, memory = self._move(state.x, gradient, gamma, state.memory)
         return State(t, x, gradient, memory, self._averaged(state.average, x, t))
+
+    def _follow(self, course: Course, state: State, batch: Batch, weights: FloatArray | None) -> State:
+        if state.course is None:
+            raise ValueError("this state belongs to a solver without a course: make one with init.")
+        t, x, gradient, memory, average, kept = state
+        for i in range(course.rounds):
+            decision = course.decide(kept, x, batch, weights, i > 0)  # type: ignore[arg-type]
+            rho = np.asarray(decision.rho, dtype=x.dtype)[..., None, None]
+            gradient = rho * decision.gradient + (1 - rho) * gradient
+            x, memory = self._move(x, gradient, decision.gamma, memory)
+            kept = decision.memory
+        return State(t + 1, x, gradient, memory, self._averaged(average, x, t + 1), kept)
 
     def _move(
         self, x: FloatArray, gradient: FloatArray, gamma: float, memory: FloatArray | float
@@ -150,17 +169,18 @@ class StochasticFrankWolfe:
         return (1.0 - weight) * average + weight * x
 
     @cached_property
-    def fused(self) -> FusedStep | None:
-        """The compiled step of Algorithm 2, where this is Algorithm 2 and Numba is there."""
+    def fused(self) -> FusedStep | FusedHandOver | None:
+        """The compiled step, where this is Algorithm 2 or a hand-over on the orthogonal group, and Numba is there."""
         if (
-            type(self.objective) is LpContrast
-            and type(self.post_step) is PolarStep
-            and type(self.feasible) is SpectralBall
-            and self.feasible.radius == 1.0
-            and not self.average
+            type(self.post_step) is not PolarStep
+            or type(self.feasible) is not SpectralBall
+            or self.feasible.radius != 1.0
+            or self.average
         ):
-            return fused_step(self.schedule, self.objective.p)
-        return None
+            return None
+        if type(self.objective) is HandOver:
+            return fused_hand_over(self.objective)
+        return fused_step(self.schedule, self.objective.p) if type(self.objective) is LpContrast else None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave compiled code out of pickles; it is found again where it is there."""

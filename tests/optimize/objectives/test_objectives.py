@@ -17,7 +17,9 @@ from orthostream.optimize import (
     LeastSquares,
     LpContrast,
     Objective,
+    RankWeightedEnergy,
     SparsePCAObjective,
+    SpikeAndSlab,
     check_objective,
     objectives,
 )
@@ -38,6 +40,31 @@ class Case(NamedTuple):
 
 def contrast(p: float) -> Callable[[FloatArray, FloatArray, float], float]:
     return lambda x, row, _: -sum(abs(float(column @ row)) ** p for column in x.T)
+
+
+def spike_and_slab(sparsity: float, spike: float, slab: float) -> Callable[[FloatArray, FloatArray, float], float]:
+    def density(z: float) -> float:
+        return sum(
+            share * np.exp(-z * z / (2 * variance)) / np.sqrt(2 * np.pi * variance)
+            for share, variance in ((1 - sparsity, spike), (sparsity, slab))
+        )
+
+    def loss(x: FloatArray, row: FloatArray, _: float) -> float:
+        """Minus the log-likelihood less what it has at zero noise, and less the energy, in units of kappa."""
+        kappa = 1 / spike - 1 / slab
+        zs = [float(column @ row) for column in x.T]
+        bare = np.log((1 - sparsity) / np.sqrt(2 * np.pi * spike))
+        return -sum(np.log(density(z)) + z * z / (2 * spike) - bare for z in zs) / kappa
+
+    return loss
+
+
+def ranked_energy(power: float, head: float) -> Callable[[FloatArray, FloatArray, float], float]:
+    def loss(x: FloatArray, row: FloatArray, _: float) -> float:
+        squares = sorted((float(column @ row) ** 2 for column in x.T), reverse=True)
+        return -0.5 * sum(((1 - r / len(squares)) ** power + head / (1 + r)) * s for r, s in enumerate(squares))
+
+    return loss
 
 
 def sparse_component(penalty: float, mu: float) -> Callable[[FloatArray, FloatArray, float], float]:
@@ -70,6 +97,15 @@ CASES = {
     "SparsePCAObjective": Case(SparsePCAObjective(), (6,), False, sparse_component(1.0, 0.2)),
     "SparsePCAObjective(0.0)": Case(SparsePCAObjective(0.0), (6,), False, sparse_component(0.0, 0.2)),
     "SparsePCAObjective(3.0, 1.5)": Case(SparsePCAObjective(3.0, 1.5), (6,), False, sparse_component(3.0, 1.5)),
+    **{
+        f"SpikeAndSlab{numbers} {shape}": Case(SpikeAndSlab(*numbers), shape, False, spike_and_slab(*numbers))
+        for numbers in ((0.3, 0.1, 1.0), (0.9, 0.5, 20.0))
+        for shape in ((5, 5), (7, 3), (4, 1))
+    },
+    **{
+        f"RankWeightedEnergy{shape}": Case(RankWeightedEnergy(2, 0, 1), shape, False, ranked_energy(2, 1))
+        for shape in ((5, 5), (7, 3), (4, 1))
+    },
     "LeastSquares": Case(LeastSquares(), (6,), True, half_square),
 }
 PAIR = Case(CallableObjective(mean_half_square, mean_half_square_slope), (6,), True, half_square)
@@ -104,7 +140,7 @@ def frozen(value: Any) -> Any:
 
 
 def test_the_table_holds_every_objective() -> None:
-    exported = {name for name in objectives.__all__ if name not in {"Batch", "Objective"}}
+    exported = {name for name in objectives.__all__ if name not in {"Batch", "Contrast", "Objective"}}
     assert {type(case.objective).__name__ for case in (*CASES.values(), PAIR)} == exported
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthostream.optimize import (
+    AdaptiveSchedule,
     ConstantSchedule,
     CoolThenConstant,
     MokhtariSchedule,
@@ -21,6 +22,8 @@ from orthostream.optimize import (
 )
 
 CASES = {
+    "AdaptiveSchedule": AdaptiveSchedule(),
+    "AdaptiveSchedule(60)": AdaptiveSchedule(60.0, half_life_per_atom=6.0),
     "ConstantSchedule": ConstantSchedule(),
     "ConstantSchedule(1, 1)": ConstantSchedule(1.0, 1.0),
     "CoolThenConstant(0.1)": CoolThenConstant(0.1),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.objectives.base import Batch, Objective, columns_times, mean_factors, rows_times
+from orthostream.optimize.objectives.contrast import Contrast
 
 
-class LpContrast(Objective):
+class LpContrast(Contrast):
     r"""The mean of :math:`-\|D^T y\|_p^p` over the samples y, for a real p > 2.
 
     On the unit sphere the lp norm, p > 2, is largest at the sparsest points. The paper takes p = 3 (its factor p is
@@ -26,23 +24,18 @@ class LpContrast(Objective):
            [ 12.,  -3.]])
     """
 
-    core_ndim: ClassVar[int | None] = 2
-
     def __init__(self, p: float = 3.0) -> None:
         self.p = float(p)
         if not 2.0 < self.p < np.inf:
             raise ValueError(f"p must be larger than 2, got {p!r}: at 2 the contrast says nothing of sparsity.")
 
-    def value(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
-        powers = (np.abs(rows_times(batch, x)) ** self.p).sum(axis=-1)
-        return np.asarray(-(powers * mean_factors(batch, weights)).sum(axis=-1))
+    def loss(self, z: FloatArray) -> FloatArray:
+        return -(np.abs(z) ** self.p)
 
-    def gradient(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
-        z = rows_times(batch, x)
+    def score(self, z: FloatArray) -> FloatArray:
         size = np.abs(z)
         if self.p != 3.0:
             size **= self.p - 2.0
-        factors = mean_factors(batch, weights)
-        z *= -self.p * (factors if isinstance(factors, float) else factors[..., None])
-        z *= size
-        return columns_times(batch, z)
+        size *= z
+        size *= -self.p
+        return size

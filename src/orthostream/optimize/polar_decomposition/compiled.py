@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +34,22 @@ _KINDS = np.array([plan.kinds + (0,) * (MOST_STEPS - len(plan.kinds)) for plan i
 _STEPS = np.array([plan.coefficients + ((0.0,) * 3,) * (MOST_STEPS - len(plan.kinds)) for plan in plans()])
 
 
-def _jit(function: Any) -> Any:
-    """Compile a function, cached under a name that changes with the coefficients that are compiled into it.
+def jit_depending_on(*files: str) -> Callable[[Any], Any]:
+    """Return a decorator that compiles a function, cached under a name that changes with the contents of some files.
 
-    Numba takes a cached function for stale when its own file has changed, and knows nothing of other files.
+    Numba takes a cached function for stale when its own file has changed, and knows nothing of the files whose
+    constants and functions are compiled into it.
     """
-    digest = zlib.crc32(Path(coefficients.__file__).read_bytes())
-    function.__qualname__ = f"{function.__qualname__}_{digest:08x}"
-    return numba.njit(cache=True, error_model="numpy", fastmath={"contract"})(function)
+    digest = zlib.crc32(b"".join(Path(file).read_bytes() for file in files))
+
+    def compile_(function: Any) -> Any:
+        function.__qualname__ = f"{function.__qualname__}_{digest:08x}"
+        return numba.njit(cache=True, error_model="numpy", fastmath={"contract"})(function)
+
+    return compile_
+
+
+_jit = jit_depending_on(coefficients.__file__)
 
 
 @_jit

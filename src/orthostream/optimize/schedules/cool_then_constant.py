@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orthostream._typing import FloatArray
 from orthostream.optimize.schedules.base import Schedule
 from orthostream.optimize.schedules.paper import PaperSchedule
 from orthostream.optimize.sets.base import positive
@@ -27,5 +28,9 @@ class CoolThenConstant(Schedule):
 
     def weights(self, t: int, samples: int) -> tuple[float, float]:
         rho, gamma = PaperSchedule().weights(t, samples)
-        floor = 1.0 - 0.5 ** (samples / self.half_life)
+        floor = float(self.floor(samples))
         return max(rho, floor), max(gamma, 0.5 * floor)
+
+    def floor(self, samples: FloatArray | float) -> FloatArray | float:
+        """Return the least rho for mini-batches of this size."""
+        return 1.0 - 0.5 ** (samples / self.half_life)

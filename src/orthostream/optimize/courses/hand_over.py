@@ -1,0 +1,380 @@
+"""From the lp contrast to spike and slab, and back: the course of the recommended learner."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from orthostream._typing import BoolArray, FloatArray
+from orthostream.optimize.courses import numbers as constants
+from orthostream.optimize.courses.base import Course, Decision, Memory, Report
+from orthostream.optimize.courses.numbers import Row, Slot
+from orthostream.optimize.objectives.base import Batch, Objective, batch_size, columns_times, mean_factors, rows_times
+from orthostream.optimize.objectives.lp_contrast import LpContrast
+from orthostream.optimize.objectives.spike_and_slab import SpikeAndSlab, gates_of
+from orthostream.optimize.schedules import AdaptiveSchedule, CoolThenConstant
+
+
+class HandOver(Course):
+    """The lp contrast until codes are seen to be sparse, then spike and slab, with a way back.
+
+    *What is minimised.* The lp contrast finds the way from anywhere; spike and slab, whose three parameters are learnt
+    by online EM, is exact where codes are exactly sparse and close to the best there is where they are not. The first
+    hands over once the spike is a fifth of the slab and no two atoms share their gates; two that do are a pair that
+    is still mixed, on which spike and slab exerts no force, and send the whole dictionary back. Of either contrast
+    the multiple of the energy is taken off that makes its mean curvature nearly vanish. On the orthogonal group
+    that changes nothing, yet the fixed-point iteration X = lmo(G) becomes nearly Newton's.
+
+    *How much is remembered.* The part of a gradient that turns the dictionary, the skew part of D'G, is pure noise
+    where nothing moves. Its running mean is compared with its variance: a force that persists says that the memory is
+    too long, for the whole dictionary or for one pair of atoms, and the clock of the running mean goes back. Without
+    it the clock goes on, and the mean gets longer. An abrupt change shows when a plain normal distribution has become
+    the better bet on the coefficients.
+
+    Parameters
+    ----------
+    p : float, default 3
+        The power of the first contrast.
+    sparse : bool, default True
+        False stays with the first contrast for good.
+    schedule : AdaptiveSchedule or CoolThenConstant, optional
+        The first bounds the memory, or leaves it free, which is the default; with the second it has a fixed length.
+
+    Notes
+    -----
+    Weights of samples count them: a sample of weight 2 is two samples, to the memory as well.
+
+    None of its constants depends on the data: see `orthostream.optimize.courses.numbers` and docs/learner.md. A step
+    has one polar factor, where Algorithm 2 has two. The memory is three matrices of K x K and a dozen numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthostream.optimize import PolarStep, SpectralBall, StochasticFrankWolfe
+    >>> rng = np.random.default_rng(0)
+    >>> solver = StochasticFrankWolfe(SpectralBall(), HandOver(), post_step=PolarStep())
+    >>> start = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    >>> state = solver.init(start)
+    >>> for _ in range(200):
+    ...     state = solver.step(state, rng.standard_normal((10, 5)) * (rng.random((10, 5)) < 0.3))
+    >>> bool(np.isclose(np.abs(state.x), np.abs(state.x).round(), atol=1e-12).all())  # a signed permutation
+    True
+    """
+
+    core_ndim: ClassVar[int | None] = 2
+
+    def __init__(
+        self,
+        p: float = 3.0,
+        *,
+        sparse: bool = True,
+        schedule: AdaptiveSchedule | CoolThenConstant | None = None,
+    ) -> None:
+        self._yardstick = LpContrast(p)
+        self.p = self._yardstick.p
+        self.sparse = bool(sparse)
+        self.schedule = AdaptiveSchedule() if schedule is None else schedule
+        if not isinstance(self.schedule, AdaptiveSchedule | CoolThenConstant):
+            raise TypeError(f"the schedule of a HandOver is an AdaptiveSchedule or CoolThenConstant, got {schedule!r}.")
+
+    @property
+    def yardstick(self) -> Objective:
+        return self._yardstick
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its memory may have any length."""
+        schedule = self.schedule
+        return (
+            isinstance(schedule, AdaptiveSchedule)
+            and schedule.half_life is None
+            and schedule.half_life_per_atom is None
+        )
+
+    def floor(self, samples: FloatArray | float, atoms: int) -> tuple[FloatArray | float, bool]:
+        """Return the least weight of a new gradient, and whether it may be larger to follow what moves."""
+        if isinstance(self.schedule, AdaptiveSchedule):
+            return self.schedule.floor(samples, atoms), True
+        return self.schedule.floor(samples), False
+
+    def begin(self, x: FloatArray) -> Memory:
+        stack, atoms = x.shape[:-2], x.shape[-1]
+        numbers = np.zeros((*stack, len(Slot)))
+        numbers[..., [Slot.AGE, Slot.TRUST, Slot.LEVEL, Slot.MARK]] = 1.0
+        rows = np.zeros((*stack, len(Row), atoms), x.dtype)
+        return {"numbers": numbers, "atoms": rows, "matrices": np.zeros((*stack, 3, atoms, atoms), x.dtype)}
+
+    def rescaled(self, memory: Memory, factor: float) -> Memory:
+        numbers = memory["numbers"].copy()
+        numbers[..., [Slot.SIGNAL, Slot.ENERGY]] *= factor**2
+        numbers[..., Slot.BEND] *= factor ** (self.p - 2.0)
+        together, force, power = _matrices(memory)
+        scale = force.dtype.type(factor)
+        powers = np.array([[0.0], [2.0], [self.p], [2.0]])
+        atoms = (memory["atoms"] * factor**powers).astype(force.dtype)
+        matrices = np.stack([together, force * scale**2, power * scale**4], axis=-3)
+        return {"numbers": numbers, "atoms": atoms, "matrices": matrices}
+
+    def report(self, memory: Memory, samples: int) -> Report:
+        numbers = memory["numbers"]
+        rho = np.minimum(self._rho(numbers, self.floor(samples, memory["atoms"].shape[-1])[0]), 1.0 - 1e-12)
+        half_life = -samples * math.log(2.0) / np.log1p(-rho)
+        return Report(numbers[..., Slot.PHASE], half_life, numbers[..., Slot.CHANGES])
+
+    def current(self, memory: Memory) -> Objective:
+        """Return the contrast that is minimised at present, for a single problem."""
+        numbers = memory["numbers"]
+        if numbers.ndim != 1:
+            raise ValueError("problems of a stack may be in different phases: look at one of them.")
+        return mixture(numbers, constants.LEAST) if numbers[Slot.PHASE] else self._yardstick
+
+    def decide(self, memory: Memory, x: FloatArray, batch: Batch, weights: FloatArray | None, again: bool) -> Decision:
+        z = rows_times(batch, x)
+        atoms = z.shape[-1]
+        samples = np.asarray(float(batch_size(batch)) if weights is None else weights.sum(axis=-1, dtype=float))
+        factors = mean_factors(batch, weights)
+        share = factors if isinstance(factors, float) else factors[..., None]
+        per_atom = np.maximum(samples, constants.NOTHING) / atoms
+        least = constants.LEAST if z.dtype == np.float64 else constants.LEAST_SINGLE
+
+        def mean(values: FloatArray) -> FloatArray:
+            """Return the mean over samples and atoms, for each problem."""
+            return np.asarray((values * share).sum(axis=(-2, -1), dtype=float) / atoms)
+
+        square = np.square(z, dtype=float)
+        energy = mean(square)
+        live = energy > constants.NOTHING
+        before = memory["numbers"]
+        n = np.where((before[..., Slot.ENERGY] <= constants.NOTHING)[..., None], _first(energy), before)
+        n[..., Slot.STEPS] += 1.0
+
+        # How likely is each coefficient to be of the slab, and is a normal distribution the better bet?
+        model = mixture(n, least)
+        odds = model.log_odds(z)
+        gates = gates_of(odds)
+        second = np.where(live, n[..., Slot.ENERGY], 1.0)
+        surprise = np.logaddexp(0.0, -odds) - 0.5 * square * (1.0 / model.slab - 1.0 / second)[..., None, None]
+        gain = mean(surprise) + np.log(model.sparsity) + 0.5 * np.log(second / model.slab)
+        phase = n[..., Slot.PHASE] == 1.0
+        n[..., Slot.EVIDENCE] = np.where(phase, np.maximum(n[..., Slot.EVIDENCE] - gain * samples * atoms, 0.0), 0.0)
+
+        n[..., Slot.TURN] = np.where(phase, np.maximum(n[..., Slot.TURN] + _gain_of_turning(n, z, model), 0.0), 0.0)
+
+        # The score of the contrast that counts, less a multiple of the energy, and the force that turns the atoms.
+        floor, adaptive = self.floor(samples, atoms)
+        rho = self._rho(n, floor)
+        size = np.abs(z) if self.p == 3.0 else np.abs(z) ** (self.p - 2.0)
+        bend = mean(size)
+        first = n[..., Slot.STEPS] == 1.0
+        n[..., Slot.BEND] = np.where(first, bend, n[..., Slot.BEND])
+        spike = np.clip(constants.WIDEST * model.slab, model.spike, constants.WIDEN * model.spike)
+        opened = SpikeAndSlab(model.sparsity, spike, model.slab).gates(z)
+        new = np.stack([(a * share).sum(axis=-2) for a in (gates, square, size * square, gates * square)], axis=-2)
+        rows = np.where(first[..., None, None], new, memory["atoms"])
+        bent, gated = _weakest(rows)
+        whole = x.shape[-2] == atoms  # the energy of fewer atoms is not constant
+        bent = whole * constants.SHIFT * np.minimum((self.p - 1.0) * n[..., Slot.BEND], bent)
+        shut = whole * constants.SHIFT * np.minimum(model.sparsity, gated)
+        unit = constants.PULL * np.maximum(second, np.finfo(float).tiny) ** (1.0 - 0.5 * self.p)
+        score = np.where(
+            phase[..., None, None],
+            opened - shut[..., None, None],
+            (size - bent[..., None, None]) * unit[..., None, None],
+        )
+        score = (score * z * share).astype(z.dtype, copy=False)
+        force = z.mT @ score
+        force = force - force.mT
+
+        # Running means.
+        mixing = np.maximum(np.minimum(1.0, per_atom / constants.MIXTURE), 1.0 / (n[..., Slot.STEPS] + 1.0))
+        for slot, value in (
+            (Slot.OPEN, mean(gates)),
+            (Slot.SIGNAL, mean(gates * square)),
+            (Slot.ENERGY, energy),
+            (Slot.BEND, bend),
+        ):
+            n[..., slot] += mixing * (value - n[..., slot])
+        slow = np.where(phase, rho, 1.0)
+        watching = np.maximum(np.minimum(np.minimum(1.0, per_atom / constants.GATES), slow), 1.0 / n[..., Slot.STEPS])
+        weighted = gates.astype(z.dtype, copy=False)
+        counted = weighted * share
+        rows = _toward(rows, new, watching, live)
+        feeling = np.maximum(rho, np.minimum(1.0, per_atom / constants.FORCE))
+        n[..., Slot.TRUST] = (1.0 - feeling) ** 2 * n[..., Slot.TRUST] + feeling**2
+        together, old_force, power = _matrices(memory)
+        together = _toward(together, weighted.mT @ counted, watching, live)
+        power = _toward(power, force * force, feeling, live)
+        force = _toward(old_force, force, feeling, live)
+
+        ratio = _ratio(n, least)
+        n[..., Slot.LEVEL] += rho * (ratio - n[..., Slot.LEVEL])
+        self._set_the_clock(n, force, power, feeling, floor, adaptive)
+        restart = self._change_phase(n, rows, together, ratio, per_atom, adaptive)[..., None, None]
+        n[..., Slot.AGE] = np.maximum(n[..., Slot.AGE], 1.0)
+        nothing = z.dtype.type(0.0)
+        force, power = (np.where(restart, nothing, matrix) for matrix in (force, power))
+        kept = {
+            "numbers": np.where(live[..., None], n, before),
+            "atoms": rows,
+            "matrices": np.stack([together, force, power], axis=-3),
+        }
+        return Decision(-columns_times(batch, score), np.where(live, rho, 0.0), 1.0, kept)
+
+    @staticmethod
+    def _rho(n: FloatArray, floor: FloatArray | float) -> FloatArray:
+        cool = np.where(n[..., Slot.PHASE] == 1.0, constants.COOL_SPARSE, constants.COOL)
+        return np.asarray(np.maximum(cool / (n[..., Slot.AGE] + cool - 1.0), floor))
+
+    @staticmethod
+    def _set_the_clock(
+        n: FloatArray,
+        force: FloatArray,
+        power: FloatArray,
+        feeling: FloatArray,
+        floor: FloatArray | float,
+        adaptive: bool,
+    ) -> None:
+        """Let the clock go on where the mean force is noise, and back where it persists."""
+        atoms = force.shape[-1]
+        age = n[..., Slot.AGE]
+        step: FloatArray = np.ones_like(age)
+        if adaptive and atoms > 1:
+            tiny = np.finfo(power.dtype).tiny
+            trust = n[..., Slot.TRUST]
+            squares = np.square(force, dtype=float)
+            whole = squares.sum(axis=(-2, -1)) / np.maximum(trust * power.sum(axis=(-2, -1), dtype=float), tiny)
+            pair = (squares / np.maximum(trust[..., None, None] * power, tiny)).max(axis=(-2, -1))
+            usual = max(2.0 * math.log(0.5 * atoms * (atoms - 1)), 2.0)  # about the largest of so many squared normals
+            step = np.minimum((3.0 - 2.0 * whole) * np.maximum(1.0, 0.5 * age * feeling), 2.0 - 2.0 * pair / usual)
+            step = np.where(trust < 0.5, np.minimum(step, 1.0), 1.0)
+        oldest: FloatArray | float = np.inf
+        if np.any(np.asarray(floor) > 0.0):
+            cool = np.where(n[..., Slot.PHASE] == 1.0, constants.COOL_SPARSE, constants.COOL)
+            oldest = np.maximum(cool / np.maximum(floor, constants.NOTHING) - cool + 1.0, 1.0)
+        n[..., Slot.AGE] = np.clip(age + step, 1.0, oldest)
+
+    def _change_phase(
+        self,
+        n: FloatArray,
+        rows: FloatArray,
+        together: FloatArray,
+        ratio: FloatArray,
+        per_atom: FloatArray,
+        adaptive: bool,
+    ) -> BoolArray:
+        """Hand over, go back, or put the clock back; return where the force is to be measured anew."""
+        if not self.sparse:
+            return np.zeros(ratio.shape, bool)
+        phase = n[..., Slot.PHASE] == 1.0
+        correlation, pair = _most_alike(rows[..., Row.GATE, :], together)
+        for slot, atom in zip((Slot.FIRST, Slot.SECOND), pair, strict=True):
+            n[..., Slot.TURN] = np.where(n[..., slot] == atom, n[..., Slot.TURN], 0.0)
+            n[..., slot] = atom
+        belongs = _weakest(rows)[1]
+        enough = (n[..., Slot.STEPS] * per_atom > constants.MIXTURE) & (belongs > constants.BELONGS)
+        window = np.maximum(1.0, constants.COOL_SPARSE * constants.MIXTURE / per_atom)
+        hot = np.maximum(1.0, constants.COOL * constants.HOT / per_atom)
+        wait = ~phase & (ratio < constants.WAIT) & enough
+        over = ~phase & (ratio < constants.SPARSE) & (correlation < constants.STUCK) & enough
+        lost = phase & (n[..., Slot.EVIDENCE] > constants.ALARM)
+        saddle = n[..., Slot.TURN] > constants.ALARM
+        back = phase & ((correlation > constants.STUCK) | lost | saddle | (belongs < constants.ASTRAY))
+        age = np.where(wait, np.minimum(n[..., Slot.AGE], hot), n[..., Slot.AGE])
+        age = np.where(over, np.minimum(age, window), age)
+        cold = np.where(lost, np.maximum(1.0, constants.COOL * constants.LOST / per_atom), hot)
+        age = np.where(back, np.minimum(age, cold), age)
+        halved = phase & ~back & (n[..., Slot.LEVEL] < 0.5 * n[..., Slot.MARK])
+        age = np.where(halved, np.minimum(age, window), age)
+        if adaptive:
+            n[..., Slot.AGE] = age
+        settled = n[..., Slot.AGE] > constants.SETTLED * window
+        n[..., Slot.MARK] = np.where(halved | settled, n[..., Slot.LEVEL], n[..., Slot.MARK])
+        n[..., Slot.CHANGES] += lost
+        for slot in (Slot.LEVEL, Slot.MARK):
+            n[..., slot] = np.where(over, ratio, n[..., slot])
+        slab = n[..., Slot.SIGNAL] / np.maximum(n[..., Slot.OPEN], 1e-12)
+        for slot, value in ((Slot.OPEN, 0.5), (Slot.SIGNAL, 0.5 * slab), (Slot.ENERGY, 0.75 * slab)):
+            n[..., slot] = np.where(back, value, n[..., slot])
+        n[..., Slot.PHASE] = np.where(over, 1.0, np.where(back, 0.0, n[..., Slot.PHASE]))
+        changed = over | back
+        for slot in (Slot.EVIDENCE, Slot.TURN):
+            n[..., slot] = np.where(changed, 0.0, n[..., slot])
+        n[..., Slot.TRUST] = np.where(changed, 1.0, n[..., Slot.TRUST])
+        return np.asarray(changed)
+
+
+def mixture(n: FloatArray, least: float) -> SpikeAndSlab:
+    """Return the spike and slab that the running means describe, of each problem."""
+    sparsity = np.clip(n[..., Slot.OPEN], 1e-3, 1.0 - 1e-3)
+    slab = n[..., Slot.SIGNAL] / np.maximum(n[..., Slot.OPEN], 1e-12)
+    slab = np.where(slab > 0.0, slab, 1.0)
+    spike = np.clip((n[..., Slot.ENERGY] - n[..., Slot.SIGNAL]) / (1.0 - sparsity), least * slab, 0.9 * slab)
+    return SpikeAndSlab(sparsity, spike, slab)
+
+
+def _matrices(memory: Memory) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the running means of gate times gate, of the force, and of its square."""
+    matrices = memory["matrices"]
+    return matrices[..., 0, :, :], matrices[..., 1, :, :], matrices[..., 2, :, :]
+
+
+def _weakest(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the least pull of either contrast along an atom, for its energy; atoms without energy have no say."""
+    energy = rows[..., Row.ENERGY, :]
+    heard = energy > 0.0
+    energy = np.where(heard, energy, 1.0)
+    bent, gated = (np.where(heard, rows[..., row, :] / energy, np.inf).min(axis=-1) for row in (Row.BENT, Row.GATED))
+    return np.asarray(bent, dtype=float), np.asarray(gated, dtype=float)
+
+
+def _ratio(n: FloatArray, least: float) -> FloatArray:
+    model = mixture(n, least)
+    return np.asarray(model.spike / model.slab)
+
+
+def _first(energy: FloatArray) -> FloatArray:
+    """Return the numbers before the first mini-batch, of this mean energy."""
+    n = np.zeros((*energy.shape, len(Slot)))
+    n[..., [Slot.AGE, Slot.TRUST, Slot.LEVEL, Slot.MARK]] = 1.0
+    slab = energy / 0.75
+    n[..., Slot.OPEN], n[..., Slot.SIGNAL], n[..., Slot.ENERGY] = 0.5, 0.5 * slab, energy
+    return n
+
+
+def _toward(old: FloatArray, new: FloatArray, weight: FloatArray, live: BoolArray) -> FloatArray:
+    """Return the running mean after a new value, of each problem whose mini-batch was not all zero."""
+    weight = np.where(live, weight, 0.0).astype(old.dtype)
+    return np.asarray(old + weight.reshape(weight.shape + (1,) * (old.ndim - weight.ndim)) * (new - old))
+
+
+def _gain_of_turning(n: FloatArray, z: FloatArray, model: SpikeAndSlab) -> FloatArray:
+    """Return by how much the pair that is most alike would be the likelier on this mini-batch, turned by 45 degrees."""
+    pair = [np.take_along_axis(z, n[..., None, [slot]].astype(int), axis=-1) for slot in (Slot.FIRST, Slot.SECOND)]
+    turned = [(pair[0] + pair[1]) / math.sqrt(2.0), (pair[0] - pair[1]) / math.sqrt(2.0)]
+    # The energy of the pair stays, and with it all of the log-likelihood but this.
+    now, then = (
+        sum(np.logaddexp(0.0, -model.log_odds(one)).sum(axis=(-2, -1)) for one in two) for two in (pair, turned)
+    )
+    return np.asarray(then - now)
+
+
+def _most_alike(gates: FloatArray, together: FloatArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """Return the largest correlation of two gates, of each problem, and which two; -1 where there is one gate alone.
+
+    >>> correlation, pair = _most_alike(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.5, 0.5]]))
+    >>> correlation.round(3), pair
+    (np.float64(1.0), (np.int64(0), np.int64(1)))
+    """
+    atoms = gates.shape[-1]
+    if atoms == 1:
+        none = np.zeros(gates.shape[:-1], int)
+        return np.full(gates.shape[:-1], -1.0), (none, none)
+    covariance = together - gates[..., :, None] * gates[..., None, :]
+    deviation = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 1e-12))
+    correlation = covariance / (deviation[..., :, None] * deviation[..., None, :])
+    correlation = np.where(np.triu(np.ones((atoms, atoms), bool), 1), correlation, -4.0)
+    flat = correlation.reshape(*correlation.shape[:-2], atoms * atoms)
+    place = flat.argmax(axis=-1)
+    return np.asarray(flat.max(axis=-1)), (place // atoms, place % atoms)

@@ -1,0 +1,119 @@
+"""What keeping the largest coefficients keeps: the energy of the coefficients, weighted by their ranks."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+from orthostream.optimize.objectives.base import Batch, Objective, columns_times, mean_factors, rows_times
+
+
+class RankWeightedEnergy(Objective):
+    r"""Minus half the mean over the samples y of :math:`\sum_j W_j z_j^2` with :math:`z = D^T y`.
+
+    The coefficient of rank r among the K of its sample, 0 for the largest, weighs
+    :math:`w_r = (1 - r/K)^{power} + head/(1 + r)`. As these weights fall, the sum is a mix of the energies that the k
+    largest coefficients keep, k = 1, ..., K: a dictionary for compression at no rate in particular. The weights of a
+    sample alone follow noise, so they are shrunk to the mean of each atom:
+    :math:`W_j = (1 - shrink) w_{r(j)} + shrink \, \bar w_j`, where :math:`\bar w_j` is the mean of atom j over the
+    mini-batch. Where all is shrunk, the best dictionary is that of the principal components.
+
+    Parameters
+    ----------
+    power : float, default 3.0
+        How fast the weights fall; not negative.
+    shrink : float, default 0.6
+        From 0, each sample has weights of its own, to 1, all samples have the same.
+    head : float, default 1.0
+        What the first few ranks weigh on top; not negative.
+
+    Notes
+    -----
+    Ranks, and with them all W, are constant around any point where no sample has two coefficients of equal size. The
+    gradient is exact there, which is almost everywhere. Across such ties the value is continuous if nothing is shrunk;
+    a mean of an atom jumps there, by one sample's share, and a line search should not take this for a descent.
+
+    The polar factor of minus the gradient is one step of the fixed-point iteration: for fixed W the value is concave in
+    D, so that step does not raise it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> energy = RankWeightedEnergy(power=1, shrink=0, head=0)
+    >>> energy.value(np.eye(2), np.array([[1.0, -2.0]]))
+    array(-2.25)
+    >>> energy.gradient(np.eye(2), np.array([[1.0, -2.0]]))
+    array([[-0.5,  2. ],
+           [ 1. , -4. ]])
+    """
+
+    core_ndim: ClassVar[int | None] = 2
+
+    def __init__(self, power: float = 3.0, shrink: float = 0.6, head: float = 1.0) -> None:
+        self.power, self.shrink, self.head = float(power), float(shrink), float(head)
+        for name, number in (("power", self.power), ("head", self.head)):
+            if not 0.0 <= number < np.inf:
+                raise ValueError(f"{name} must be finite and not negative, got {number!r}.")
+        if not 0.0 <= self.shrink <= 1.0:
+            raise ValueError(f"shrink must be from 0 to 1, got {shrink!r}.")
+
+    def value(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
+        z = rows_times(batch, x)
+        factors = mean_factors(batch, weights)
+        energy = (self.coefficient_weights(z, factors) * z * z).sum(axis=-1)
+        return np.asarray(-0.5 * (energy * factors).sum(axis=-1))
+
+    def gradient(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
+        z = rows_times(batch, x)
+        factors = mean_factors(batch, weights)
+        pull = self.coefficient_weights(z, factors)
+        pull *= z
+        pull *= -factors if isinstance(factors, float) else -factors[..., None]
+        return columns_times(batch, pull)
+
+    def rank_weights(self, count: int) -> FloatArray:
+        """Return what each rank weighs among ``count`` coefficients, the largest first.
+
+        >>> RankWeightedEnergy(power=1, head=0).rank_weights(4)
+        array([1.  , 0.75, 0.5 , 0.25])
+        """
+        rank = np.arange(count, dtype=float)
+        return np.asarray((1.0 - rank / count) ** self.power + self.head / (1.0 + rank))
+
+    def own_weights(self, z: FloatArray) -> FloatArray:
+        """Return what each coefficient weighs by its rank in its sample; of equal ones, the first ranks higher.
+
+        >>> RankWeightedEnergy(power=1, head=0).own_weights(np.array([[1.0, -2.0], [3.0, 3.0]]))
+        array([[0.5, 1. ],
+               [1. , 0.5]])
+        """
+        count = z.shape[-1]
+        # The bits of positive numbers sort as the numbers do. With the places, from the right, in their last bits,
+        # a sort of numbers finds the order, in a third of an argsort's time; all that is lost is rounding.
+        place_bits = (1 << (count - 1).bit_length()) - 1
+        keys = np.abs(z, dtype=np.float64).view(np.int64)
+        keys &= ~place_bits
+        keys |= np.arange(count)[::-1]
+        keys.sort(axis=-1)
+        keys &= place_bits
+        weights = np.empty_like(z)
+        ascending = self.rank_weights(count)[::-1].astype(z.dtype)
+        np.put_along_axis(weights[..., ::-1], keys, np.broadcast_to(ascending, z.shape), axis=-1)
+        return weights
+
+    def coefficient_weights(self, z: FloatArray, factors: FloatArray | float) -> FloatArray:
+        """Return W, an array of the shape of the coefficients; ``factors`` is what each sample counts in the mean.
+
+        >>> RankWeightedEnergy(power=1, head=0, shrink=1).coefficient_weights(np.array([[1.0, 2.0], [4.0, 3.0]]), 0.5)
+        array([[0.75, 0.75],
+               [0.75, 0.75]])
+        """
+        weights = self.own_weights(z)
+        if self.shrink > 0.0:
+            share = factors if isinstance(factors, float) else factors[..., None]
+            mean = (weights * share).sum(axis=-2, keepdims=True)
+            weights *= 1.0 - self.shrink
+            weights += self.shrink * mean
+        return weights
