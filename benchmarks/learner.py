@@ -29,6 +29,7 @@ SIZES = (10, 32, 56, 128, 256, 512)
 BATCHES = (6, 64)
 FIRST = 200
 OURS, FAST, REFERENCE = "orthostream, plain NumPy", "orthostream [fast]", "NumPy + SVD reference"
+PAPER = "[fast], preset paper"
 SPAMS = "SPAMS trainDL"
 
 
@@ -64,6 +65,7 @@ def _measure(size: int, batch: int) -> list[Record]:
     methods: dict[str, Callable[[list[Array]], Iterator[None]]] = {OURS: _ours_plain}
     if accelerated() is not None:
         methods[FAST] = _ours_fast
+        methods[PAPER] = _paper_fast
     methods |= {
         REFERENCE: _reference,
         "scikit-learn cd": lambda s: _scikit_learn(s, "cd"),
@@ -108,6 +110,10 @@ def _time_stream(method: Callable[[list[Array]], Iterator[None]], stream: list[A
 
 def _ours_fast(stream: list[Array]) -> Iterator[None]:
     return _ours(stream, OrthogonalDictionaryLearning(random_state=0))
+
+
+def _paper_fast(stream: list[Array]) -> Iterator[None]:
+    return _ours(stream, OrthogonalDictionaryLearning.preset("paper", random_state=0))
 
 
 def _ours_plain(stream: list[Array]) -> Iterator[None]:
@@ -235,7 +241,7 @@ def _summary(values: dict[tuple[str, str, str], float]) -> str:
             peers = {
                 name: values[name, s, m] / mine
                 for name, s, m in values
-                if s == setting and m == "seconds_per_minibatch" and name not in (OURS, FAST)
+                if s == setting and m == "seconds_per_minibatch" and name not in (OURS, FAST, PAPER)
             }
             against = ", ".join(f"{ratio:.1f} x {name}" for name, ratio in peers.items())
             lines.append(f"  {setting}, {ours}: {against}; {values[ours, setting, 'products_per_step']:.1f} products")

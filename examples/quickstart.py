@@ -10,7 +10,7 @@ from orthostream.datasets import make_bernoulli_gaussian
 from orthostream.metrics import recovery_error
 
 data = make_bernoulli_gaussian(n_samples=20_000, n_features=16, sparsity=0.2, random_state=1)
-learner = OrthogonalDictionaryLearning(average=True, n_nonzero=4, random_state=0)
+learner = OrthogonalDictionaryLearning(n_nonzero=4, random_state=0)
 
 for rows in np.split(data.samples[:10_000], 1000):  # a mini-batch of ten at a time
     learner.partial_fit(rows)

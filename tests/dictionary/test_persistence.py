@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from orthostream import OrthogonalDictionaryLearning, StreamingSparsePCA
 from orthostream.dictionary import SavedEstimatorError
-from orthostream.optimize import CoolThenConstant, LpContrast, Objective
+from orthostream.optimize import AdaptiveSchedule, CoolThenConstant, LpContrast, Objective
 
 LEARNERS: list[Any] = [
     OrthogonalDictionaryLearning(random_state=0),
+    OrthogonalDictionaryLearning.preset("paper", random_state=0),
+    OrthogonalDictionaryLearning.preset("compression", random_state=0),
+    OrthogonalDictionaryLearning(6, contrast="sparse", schedule=AdaptiveSchedule(200.0, 50.0), random_state=0),
     OrthogonalDictionaryLearning(5, average=True, contrast="l4", random_state=0),
     OrthogonalDictionaryLearning(contrast=LpContrast(3.5), schedule=CoolThenConstant(90), batch_size=7),
     OrthogonalDictionaryLearning(init=np.eye(8), schedule="sfw", n_nonzero=3, threshold=0.1),

@@ -15,12 +15,21 @@ from orthostream import OrthogonalDictionaryLearning, StreamingSparsePCA
 
 ESTIMATORS = [
     OrthogonalDictionaryLearning(random_state=0),
+    OrthogonalDictionaryLearning.preset("paper", random_state=0),
+    OrthogonalDictionaryLearning.preset("compression", random_state=0),
     OrthogonalDictionaryLearning(average=True, n_nonzero=2, random_state=0),
     StreamingSparsePCA(random_state=0),
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def _known_failures(estimator: Any) -> dict[str, str]:
+    if getattr(estimator, "contrast", None) != "energy":
+        return {}
+    reason = "memory fades with the number of samples since, and a sample of weight 2 is one sample"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=_known_failures)
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

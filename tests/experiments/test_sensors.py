@@ -120,7 +120,7 @@ def test_rmse_over_slots_is_the_metric(city: Readings) -> None:
 @pytest.mark.parametrize(
     ("method", "estimator"),
     [
-        (PROPOSED, OrthogonalDictionaryLearning),
+        (PROPOSED, partial(OrthogonalDictionaryLearning.preset, "paper")),
         (L4, L4DictionaryLearning),
         (SFW, SFWDictionaryLearning),
         (SFW_POLAR, partial(SFWDictionaryLearning, polar=True)),

@@ -12,11 +12,13 @@ import pytest
 from orthostream.optimize import (
     ConstantSchedule,
     CoolThenConstant,
+    HandOver,
     L1Ball,
     LeastSquares,
     LpContrast,
     PaperSchedule,
     PolarStep,
+    Replay,
     SpectralBall,
     State,
     StochasticFrankWolfe,
@@ -39,6 +41,9 @@ CASES: dict[str, tuple[StochasticFrankWolfe, tuple[int, ...], Any]] = {
         (),
         np.float32,
     ),
+    "hand-over": (StochasticFrankWolfe(SpectralBall(), HandOver(), post_step=PolarStep()), (), np.float64),
+    "hand-over, stack": (StochasticFrankWolfe(SpectralBall(), HandOver(4), post_step=PolarStep()), (3,), np.float32),
+    "replay": (StochasticFrankWolfe(SpectralBall(), Replay(), post_step=PolarStep()), (2,), np.float64),
     "Algorithm 1": (StochasticFrankWolfe(L1Ball(), LeastSquares()), (), np.float64),
     "Algorithm 1, averaging": (StochasticFrankWolfe(L1Ball(), LeastSquares(), average=True), (2, 2), np.float64),
 }
@@ -71,7 +76,10 @@ def save(file: Path, state: State) -> None:
 
 def assert_identical(one: State, other: State) -> None:
     assert one.t == other.t
-    for mine, its in zip(one[1:], other[1:], strict=True):
+    assert (one.course is None) == (other.course is None)
+    assert (one.course or {}).keys() == (other.course or {}).keys()
+    courses = ([*(state.course or {}).values()] for state in (one, other))
+    for mine, its in (*zip(one[1:5], other[1:5], strict=True), *zip(*courses, strict=True)):
         assert (mine is None) == (its is None)
         if mine is not None:
             mine, its = np.asarray(mine), np.asarray(its)
@@ -114,7 +122,8 @@ def test_arrays_are_plain(name: str, rng: Any) -> None:
     solver, state = start(name, rng)
     arrays = advance(solver, state, 1).to_arrays()
     assert all(type(array) is np.ndarray and array.dtype != object for array in arrays.values())
-    assert set(arrays) == {"t", "x", "gradient", "memory"} | ({"average"} if solver.average else set())
+    course = {f"course/{part}" for part in state.course or {}}
+    assert set(arrays) == {"t", "x", "gradient", "memory"} | ({"average"} if solver.average else set()) | course
     assert arrays["t"] == 8
 
 

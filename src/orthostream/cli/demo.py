@@ -17,6 +17,7 @@ import numpy as np
 from orthostream.cli.errors import UserError
 from orthostream.metrics import recovery_error
 from orthostream.optimize import (
+    HandOver,
     LpContrast,
     MokhtariSchedule,
     PaperSchedule,
@@ -28,6 +29,7 @@ from orthostream.optimize import (
 
 _PAPER = PaperSchedule()
 _METHODS: dict[str, StochasticFrankWolfe] = {
+    "default": StochasticFrankWolfe(SpectralBall(), HandOver(), post_step=PolarStep()),
     "l3, averaged": StochasticFrankWolfe(SpectralBall(), LpContrast(3), _PAPER, PolarStep(), average=True),
     "l3 (the paper)": StochasticFrankWolfe(SpectralBall(), LpContrast(3), _PAPER, PolarStep()),
     "l4": StochasticFrankWolfe(SpectralBall(), LpContrast(4), _PAPER, PolarStep()),
@@ -106,13 +108,13 @@ def _learn(name: str, solver: StochasticFrankWolfe, moments: list[int], options:
     return errors
 
 
-def _chart(moments: Sequence[int], curves: dict[str, list[float]], width: int = 64, rows_per_decade: int = 4) -> str:
+def _chart(moments: Sequence[int], curves: dict[str, list[float]], width: int = 64, rows_per_decade: int = 2) -> str:
     """Return the curves as text, on logarithmic axes."""
-    decades = min(8, -math.floor(min(math.log10(max(min(curve), 1e-17)) for curve in curves.values())))
+    decades = min(16, -math.floor(min(math.log10(max(min(curve), 1e-17)) for curve in curves.values())))
     height = decades * rows_per_decade + 1
     grid = [[" "] * width for _ in range(height)]
     right = math.log10(moments[-1]) or 1.0
-    marks = "o*+x"
+    marks = "#o*+x"
     for mark, curve in reversed(list(zip(marks, curves.values(), strict=False))):
         for t, error in zip(moments, curve, strict=True):
             column = round(math.log10(t) / right * (width - 1))
@@ -154,7 +156,7 @@ def _draw(path: Path, moments: list[int], curves: dict[str, list[float]]) -> Pat
     import matplotlib.pyplot as plt
 
     figure, axis = plt.subplots(figsize=(6.4, 4.0))
-    for (name, curve), style in zip(curves.items(), ("-", "-", "--", ":"), strict=True):
+    for (name, curve), style in zip(curves.items(), ("-", "-", "-", "--", ":"), strict=True):
         axis.loglog(moments, curve, style, lw=2, label=name)
     axis.set(xlabel="mini-batches seen", ylabel="recovery error", title="An orthogonal dictionary, from a stream")
     axis.grid(alpha=0.3)

@@ -172,6 +172,7 @@ class HandOver(Course):
         spike = np.clip(constants.WIDEST * model.slab, model.spike, constants.WIDEN * model.spike)
         opened = SpikeAndSlab(model.sparsity, spike, model.slab).gates(z)
         new = np.stack([(a * share).sum(axis=-2) for a in (gates, square, size * square, gates * square)], axis=-2)
+        new = new.astype(z.dtype, copy=False)
         rows = np.where(first[..., None, None], new, memory["atoms"])
         bent, gated = _weakest(rows)
         whole = x.shape[-2] == atoms  # the energy of fewer atoms is not constant
