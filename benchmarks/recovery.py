@@ -24,7 +24,7 @@ from orthostream.optimize import HandOver, LpContrast, PolarStep, SpectralBall, 
 from .measure import LINES, Record, best_time, duration, exponent, recovery_errors, say, table, write_json
 
 NAME = "recovery"
-SEED = 20261116
+SEED = 20261117
 EXACT, AVERAGED, PAPER = "exact", "averaged", "paper"
 METHODS = (PAPER, AVERAGED, EXACT)
 PRESETS = ("paper", "exact", "tracking", "compression")

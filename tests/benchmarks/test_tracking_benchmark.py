@@ -51,7 +51,7 @@ def test_every_atom_turns_by_the_angle(tracking_benchmark) -> None:
 def test_sensors_are_coded_with_what_was_known_before(tracking_benchmark) -> None:
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((60, 12)) * np.geomspace(10.0, 0.1, 12)
-    records = tracking_benchmark._compress("made up", rows[:20], rows[20:], tracking_benchmark.QUICK)
+    records = tracking_benchmark.compress("made up", rows[:20], rows[20:], tracking_benchmark.QUICK.sensors)
     found = {(r.method, r.setting): r.value for r in records if r.metric == "relative_rmse_percent"}
     left = energy = 0.0
     moment = rows[:20].T @ rows[:20]
@@ -67,7 +67,7 @@ def test_sensors_are_coded_with_what_was_known_before(tracking_benchmark) -> Non
 
 def test_a_folder_without_the_data(tracking_benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORTHOSTREAM_DATA", str(tmp_path))
-    found, missing = tracking_benchmark._sensors(tracking_benchmark.QUICK)
+    found, missing = tracking_benchmark.sensors(tracking_benchmark.QUICK.sensors)
     assert found == {}
     assert [line.split()[0] for line in missing] == ["Airly", "NOAA"]
 

@@ -32,7 +32,7 @@ def add_parser(commands: Any) -> None:
         benchmark = names.add_parser(name, help=what, description=what)
         benchmark.add_argument("--json", type=Path, metavar="FILE", help="also write every number as a flat record")
         benchmark.add_argument("--figure", type=Path, metavar="FILE", help="also draw a picture (PNG or SVG)")
-        benchmark.add_argument("--quick", action="store_true", help="only the settings that the README quotes")
+        benchmark.add_argument("--quick", action="store_true", help="fewer settings, shorter streams")
         benchmark.set_defaults(run=run, benchmark=name)
 
 

@@ -25,6 +25,8 @@ from orthostream.optimize.courses.numbers import (
     MIXTURE,
     NOTHING,
     PULL,
+    PUSH,
+    PUSH_YOUNG,
     SETTLED,
     SHIFT,
     SPARSE,
@@ -106,13 +108,17 @@ def _most_alike(gates: Any, together: Any) -> Any:
 
 
 @_jit
-def _clock(n: Any, whole: float, pair: float, feeling: float, atoms: int, floor: float, adaptive: bool) -> None:
+def _clock(
+    n: Any, whole: float, pair: float, feeling: float, per_atom: float, atoms: int, floor: float, adaptive: bool
+) -> None:
     """Do what `HandOver._set_the_clock` does, given the two ratios of the mean force to noise."""
     age = n[_AGE]
     step = 1.0
     if adaptive and atoms > 1 and n[_TRUST] < 0.5:
-        usual = max(2.0 * math.log(0.5 * atoms * (atoms - 1)), 2.0)
-        step = min(1.0, (3.0 - 2.0 * whole) * max(1.0, 0.5 * age * feeling), 2.0 - 2.0 * pair / usual)
+        usual = 2.0 * math.log(0.5 * atoms * (atoms - 1)) + 2.0
+        push = PUSH_YOUNG if age * per_atom < MIXTURE else PUSH
+        slide = (1.0 - push * (whole - 1.0)) * max(1.0, 0.5 * age * feeling)
+        step = min(1.0, slide, 2.0 - 2.0 * pair / usual)
     age = max(age + step, 1.0)
     if floor > 0.0:
         cool = COOL_SPARSE if n[_PHASE] == 1.0 else COOL
@@ -194,9 +200,16 @@ def compiled_hand_over(
     if low < LOWEST or old[_ENERGY] <= NOTHING or not 1.0 / most < _square_norm(batch) < most:
         return untaken
     samples, atoms = batch.shape[0], x.shape[1]
-    per_atom = samples / atoms
-    share = 1.0 / samples
     z = np.dot(batch, x)
+    silent = np.zeros(samples, np.bool_)
+    heard = 0
+    for i in range(samples):
+        silent[i] = not _square_norm(z[i]) > 0.0
+        heard += not silent[i]
+    if heard == 0:
+        return untaken
+    per_atom = heard / atoms
+    share = 1.0 / heard
     n = old.copy()
     n[_STEPS] += 1.0
     in_phase = n[_PHASE] == 1.0
@@ -220,6 +233,10 @@ def compiled_hand_over(
     energy = opened = signal = bend = surprise = 0.0
     product = 1.0
     for i in range(samples):
+        if silent[i]:
+            gates[i] = 0.0
+            score[i] = 0.0
+            continue
         for j in range(atoms):
             one = z[i, j]
             square = one * one
@@ -246,7 +263,7 @@ def compiled_hand_over(
                 score[i, j] = (_gate(wide_offset + wide_kappa * square) - gate_shift) * one * share
             else:
                 score[i, j] = (size - bend_shift) * unit * one * share
-    count = samples * atoms
+    count = heard * atoms
     if not 0.0 < energy < np.inf:
         return untaken
     if in_phase:
@@ -255,6 +272,8 @@ def compiled_hand_over(
         first, other = int(n[_FIRST]), int(n[_SECOND])
         turn = 0.0
         for i in range(samples):
+            if silent[i]:
+                continue
             a, b = z[i, first], z[i, other]
             turn -= _softplus(-offset - kappa * a * a) + _softplus(-offset - kappa * b * b)
             turn += _softplus(-offset - 0.5 * kappa * (a + b) ** 2) + _softplus(-offset - 0.5 * kappa * (a - b) ** 2)
@@ -305,7 +324,7 @@ def compiled_hand_over(
     sparsity, spike, slab = _mixture(n)
     ratio = spike / slab
     n[_LEVEL] += rho * (ratio - n[_LEVEL])
-    _clock(n, squares / max(trust * powers, tiny), pair, feeling, atoms, floor, adaptive)
+    _clock(n, squares / max(trust * powers, tiny), pair, feeling, per_atom, atoms, floor, adaptive)
     if sparse and _phase(n, rows, together, ratio, per_atom, adaptive):
         turning[:] = 0.0
         power[:] = 0.0

@@ -44,7 +44,7 @@ class HandOver(Course):
 
     Notes
     -----
-    Weights of samples count them: a sample of weight 2 is two samples, to the memory as well.
+    Weights of samples count them: a sample of weight 2 is two samples, to the memory too. A sample of zeros is none.
 
     None of its constants depends on the data: see `orthostream.optimize.courses.numbers` and docs/learner.md. A step
     has one polar factor, where Algorithm 2 has two. The memory is three matrices of K x K and a dozen numbers.
@@ -133,6 +133,10 @@ class HandOver(Course):
     def decide(self, memory: Memory, x: FloatArray, batch: Batch, weights: FloatArray | None, again: bool) -> Decision:
         z = rows_times(batch, x)
         atoms = z.shape[-1]
+        square = np.square(z, dtype=float)
+        heard = square.sum(axis=-1) > 0.0
+        if not heard.all():  # a sample of zeros is no evidence of a narrow spike
+            weights = heard.astype(z.dtype) if weights is None else weights * heard
         samples = np.asarray(float(batch_size(batch)) if weights is None else weights.sum(axis=-1, dtype=float))
         factors = mean_factors(batch, weights)
         share = factors if isinstance(factors, float) else factors[..., None]
@@ -143,7 +147,6 @@ class HandOver(Course):
             """Return the mean over samples and atoms, for each problem."""
             return np.asarray((values * share).sum(axis=(-2, -1), dtype=float) / atoms)
 
-        square = np.square(z, dtype=float)
         energy = mean(square)
         live = energy > constants.NOTHING
         before = memory["numbers"]
@@ -211,7 +214,7 @@ class HandOver(Course):
 
         ratio = _ratio(n, least)
         n[..., Slot.LEVEL] += rho * (ratio - n[..., Slot.LEVEL])
-        self._set_the_clock(n, force, power, feeling, floor, adaptive)
+        self._set_the_clock(n, force, power, feeling, per_atom, floor, adaptive)
         restart = self._change_phase(n, rows, together, ratio, per_atom, adaptive)[..., None, None]
         n[..., Slot.AGE] = np.maximum(n[..., Slot.AGE], 1.0)
         nothing = z.dtype.type(0.0)
@@ -234,6 +237,7 @@ class HandOver(Course):
         force: FloatArray,
         power: FloatArray,
         feeling: FloatArray,
+        per_atom: FloatArray,
         floor: FloatArray | float,
         adaptive: bool,
     ) -> None:
@@ -247,8 +251,10 @@ class HandOver(Course):
             squares = np.square(force, dtype=float)
             whole = squares.sum(axis=(-2, -1)) / np.maximum(trust * power.sum(axis=(-2, -1), dtype=float), tiny)
             pair = (squares / np.maximum(trust[..., None, None] * power, tiny)).max(axis=(-2, -1))
-            usual = max(2.0 * math.log(0.5 * atoms * (atoms - 1)), 2.0)  # about the largest of so many squared normals
-            step = np.minimum((3.0 - 2.0 * whole) * np.maximum(1.0, 0.5 * age * feeling), 2.0 - 2.0 * pair / usual)
+            usual = 2.0 * math.log(0.5 * atoms * (atoms - 1)) + 2.0  # about the largest of so many squared normals
+            push = np.where(age * per_atom < constants.MIXTURE, constants.PUSH_YOUNG, constants.PUSH)
+            slide = (1.0 - push * (whole - 1.0)) * np.maximum(1.0, 0.5 * age * feeling)
+            step = np.minimum(slide, 2.0 - 2.0 * pair / usual)
             step = np.where(trust < 0.5, np.minimum(step, 1.0), 1.0)
         oldest: FloatArray | float = np.inf
         if np.any(np.asarray(floor) > 0.0):

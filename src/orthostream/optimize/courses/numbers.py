@@ -63,6 +63,8 @@ COOL, COOL_SPARSE = 3.0, 2.0
 SHIFT = 0.9
 # The share of an atom's energy that is of the slab: spike and slab wants more of every atom, and gives up below.
 BELONGS, ASTRAY = 0.4, 0.2
+# How hard the clock is pushed back for a force that persists, where the memory is longer or shorter than MIXTURE.
+PUSH, PUSH_YOUNG = 2.0, 4.0
 # A factor that makes both contrasts pull about equally, so that neither outlives a hand-over in the running mean.
 PULL = 0.35
 # Ratio of spike to slab below which codes count as sparse, and as so sparse that the clock waits for the hand-over.
@@ -77,6 +79,6 @@ SETTLED = 3.0
 LEAST, LEAST_SINGLE = 1e-12, 1e-8
 # How much wider than measured a spike is taken, so that the worst pair of atoms still feels a force, and up to what
 # share of the slab.
-WIDEN, WIDEST = 2.0, 0.1
+WIDEN, WIDEST = 3.0, 0.1
 # Less than this is nothing: a mini-batch of so little energy says nothing, and a past of so little is forgotten.
 NOTHING = 1e-200
