@@ -15,7 +15,8 @@ from orthostream.cli import bench
 def tracking_benchmark(monkeypatch: pytest.MonkeyPatch):
     module = bench._load("tracking")
     few = {"trials": 2, "steps": 40, "scenarios": 2, "rhos": (0.1,), "gammas": (1.0,), "half_lives": (64,)}
-    monkeypatch.setattr(module, "QUICK", module.QUICK._replace(**few, factors=(0.9,), oracle_iterations=2, streams=3))
+    sensors = module.SensorEffort(factors=(0.9,), oracle_iterations=2, streams=3)
+    monkeypatch.setattr(module, "QUICK", module.QUICK._replace(**few, sensors=sensors))
     monkeypatch.delenv("ORTHOSTREAM_DATA", raising=False)
     return module
 
@@ -74,4 +75,4 @@ def test_a_folder_without_the_data(tracking_benchmark, tmp_path: Path, monkeypat
 
 def test_rows_without_a_reading_are_dropped(tracking_benchmark) -> None:
     rows = np.array([[1.0, np.nan, 3.0], [np.nan] * 3, [4.0, 5.0, 6.0]])
-    np.testing.assert_array_equal(tracking_benchmark._whole(rows), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    np.testing.assert_array_equal(bench._load("sensor_streams")._whole(rows), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
