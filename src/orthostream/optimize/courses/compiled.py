@@ -80,7 +80,7 @@ def _mixture(n: Any) -> Any:
 
 @_jit
 def _weakest(rows: Any) -> Any:
-    """Do what `hand_over._weakest` does."""
+    """Do what `pairs.weakest` does."""
     bent = gated = np.inf
     for j in range(rows.shape[1]):
         if rows[_SQUARE, j] > 0.0:

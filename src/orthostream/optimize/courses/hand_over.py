@@ -10,7 +10,9 @@ import numpy as np
 from orthostream._typing import BoolArray, FloatArray
 from orthostream.optimize.courses import numbers as constants
 from orthostream.optimize.courses.base import Course, Decision, Memory, Report
+from orthostream.optimize.courses.mixture import first_numbers, mixture, ratio_of
 from orthostream.optimize.courses.numbers import Row, Slot
+from orthostream.optimize.courses.pairs import gain_of_turning, most_alike, weakest
 from orthostream.optimize.objectives.base import Batch, Objective, batch_size, columns_times, mean_factors, rows_times
 from orthostream.optimize.objectives.lp_contrast import LpContrast
 from orthostream.optimize.objectives.spike_and_slab import SpikeAndSlab, gates_of
@@ -150,7 +152,7 @@ class HandOver(Course):
         energy = mean(square)
         live = energy > constants.NOTHING
         before = memory["numbers"]
-        n = np.where((before[..., Slot.ENERGY] <= constants.NOTHING)[..., None], _first(energy), before)
+        n = np.where((before[..., Slot.ENERGY] <= constants.NOTHING)[..., None], first_numbers(energy), before)
         n[..., Slot.STEPS] += 1.0
 
         # How likely is each coefficient to be of the slab, and is a normal distribution the better bet?
@@ -162,8 +164,11 @@ class HandOver(Course):
         gain = mean(surprise) + np.log(model.sparsity) + 0.5 * np.log(second / model.slab)
         phase = n[..., Slot.PHASE] == 1.0
         n[..., Slot.EVIDENCE] = np.where(phase, np.maximum(n[..., Slot.EVIDENCE] - gain * samples * atoms, 0.0), 0.0)
-
-        n[..., Slot.TURN] = np.where(phase, np.maximum(n[..., Slot.TURN] + _gain_of_turning(n, z, model), 0.0), 0.0)
+        n[..., Slot.TURN] = np.where(
+            phase,
+            np.maximum(n[..., Slot.TURN] + gain_of_turning(n, z, model, share * samples[..., None, None]), 0.0),
+            0.0,
+        )
 
         # The score of the contrast that counts, less a multiple of the energy, and the force that turns the atoms.
         floor, adaptive = self.floor(samples, atoms)
@@ -177,7 +182,7 @@ class HandOver(Course):
         new = np.stack([(a * share).sum(axis=-2) for a in (gates, square, size * square, gates * square)], axis=-2)
         new = new.astype(z.dtype, copy=False)
         rows = np.where(first[..., None, None], new, memory["atoms"])
-        bent, gated = _weakest(rows)
+        bent, gated = weakest(rows)
         whole = x.shape[-2] == atoms  # the energy of fewer atoms is not constant
         bent = whole * constants.SHIFT * np.minimum((self.p - 1.0) * n[..., Slot.BEND], bent)
         shut = whole * constants.SHIFT * np.minimum(model.sparsity, gated)
@@ -212,10 +217,10 @@ class HandOver(Course):
         power = _toward(power, force * force, feeling, live)
         force = _toward(old_force, force, feeling, live)
 
-        ratio = _ratio(n, least)
+        ratio = ratio_of(n, least)
         n[..., Slot.LEVEL] += rho * (ratio - n[..., Slot.LEVEL])
         self._set_the_clock(n, force, power, feeling, per_atom, floor, adaptive)
-        restart = self._change_phase(n, rows, together, ratio, per_atom, adaptive)[..., None, None]
+        restart = (live & self._change_phase(n, rows, together, ratio, per_atom, adaptive))[..., None, None]
         n[..., Slot.AGE] = np.maximum(n[..., Slot.AGE], 1.0)
         nothing = z.dtype.type(0.0)
         force, power = (np.where(restart, nothing, matrix) for matrix in (force, power))
@@ -275,11 +280,11 @@ class HandOver(Course):
         if not self.sparse:
             return np.zeros(ratio.shape, bool)
         phase = n[..., Slot.PHASE] == 1.0
-        correlation, pair = _most_alike(rows[..., Row.GATE, :], together)
+        correlation, pair = most_alike(rows[..., Row.GATE, :], together)
         for slot, atom in zip((Slot.FIRST, Slot.SECOND), pair, strict=True):
             n[..., Slot.TURN] = np.where(n[..., slot] == atom, n[..., Slot.TURN], 0.0)
             n[..., slot] = atom
-        belongs = _weakest(rows)[1]
+        belongs = weakest(rows)[1]
         enough = (n[..., Slot.STEPS] * per_atom > constants.MIXTURE) & (belongs > constants.BELONGS)
         window = np.maximum(1.0, constants.COOL_SPARSE * constants.MIXTURE / per_atom)
         hot = np.maximum(1.0, constants.COOL * constants.HOT / per_atom)
@@ -312,76 +317,13 @@ class HandOver(Course):
         return np.asarray(changed)
 
 
-def mixture(n: FloatArray, least: float) -> SpikeAndSlab:
-    """Return the spike and slab that the running means describe, of each problem."""
-    sparsity = np.clip(n[..., Slot.OPEN], 1e-3, 1.0 - 1e-3)
-    slab = n[..., Slot.SIGNAL] / np.maximum(n[..., Slot.OPEN], 1e-12)
-    slab = np.where(slab > 0.0, slab, 1.0)
-    spike = np.clip((n[..., Slot.ENERGY] - n[..., Slot.SIGNAL]) / (1.0 - sparsity), least * slab, 0.9 * slab)
-    return SpikeAndSlab(sparsity, spike, slab)
-
-
 def _matrices(memory: Memory) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the running means of gate times gate, of the force, and of its square."""
     matrices = memory["matrices"]
     return matrices[..., 0, :, :], matrices[..., 1, :, :], matrices[..., 2, :, :]
 
 
-def _weakest(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the least pull of either contrast along an atom, for its energy; atoms without energy have no say."""
-    energy = rows[..., Row.ENERGY, :]
-    heard = energy > 0.0
-    energy = np.where(heard, energy, 1.0)
-    bent, gated = (np.where(heard, rows[..., row, :] / energy, np.inf).min(axis=-1) for row in (Row.BENT, Row.GATED))
-    return np.asarray(bent, dtype=float), np.asarray(gated, dtype=float)
-
-
-def _ratio(n: FloatArray, least: float) -> FloatArray:
-    model = mixture(n, least)
-    return np.asarray(model.spike / model.slab)
-
-
-def _first(energy: FloatArray) -> FloatArray:
-    """Return the numbers before the first mini-batch, of this mean energy."""
-    n = np.zeros((*energy.shape, len(Slot)))
-    n[..., [Slot.AGE, Slot.TRUST, Slot.LEVEL, Slot.MARK]] = 1.0
-    slab = energy / 0.75
-    n[..., Slot.OPEN], n[..., Slot.SIGNAL], n[..., Slot.ENERGY] = 0.5, 0.5 * slab, energy
-    return n
-
-
 def _toward(old: FloatArray, new: FloatArray, weight: FloatArray, live: BoolArray) -> FloatArray:
     """Return the running mean after a new value, of each problem whose mini-batch was not all zero."""
     weight = np.where(live, weight, 0.0).astype(old.dtype)
     return np.asarray(old + weight.reshape(weight.shape + (1,) * (old.ndim - weight.ndim)) * (new - old))
-
-
-def _gain_of_turning(n: FloatArray, z: FloatArray, model: SpikeAndSlab) -> FloatArray:
-    """Return by how much the pair that is most alike would be the likelier on this mini-batch, turned by 45 degrees."""
-    pair = [np.take_along_axis(z, n[..., None, [slot]].astype(int), axis=-1) for slot in (Slot.FIRST, Slot.SECOND)]
-    turned = [(pair[0] + pair[1]) / math.sqrt(2.0), (pair[0] - pair[1]) / math.sqrt(2.0)]
-    # The energy of the pair stays, and with it all of the log-likelihood but this.
-    now, then = (
-        sum(np.logaddexp(0.0, -model.log_odds(one)).sum(axis=(-2, -1)) for one in two) for two in (pair, turned)
-    )
-    return np.asarray(then - now)
-
-
-def _most_alike(gates: FloatArray, together: FloatArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
-    """Return the largest correlation of two gates, of each problem, and which two; -1 where there is one gate alone.
-
-    >>> correlation, pair = _most_alike(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.5, 0.5]]))
-    >>> correlation.round(3), pair
-    (np.float64(1.0), (np.int64(0), np.int64(1)))
-    """
-    atoms = gates.shape[-1]
-    if atoms == 1:
-        none = np.zeros(gates.shape[:-1], int)
-        return np.full(gates.shape[:-1], -1.0), (none, none)
-    covariance = together - gates[..., :, None] * gates[..., None, :]
-    deviation = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 1e-12))
-    correlation = covariance / (deviation[..., :, None] * deviation[..., None, :])
-    correlation = np.where(np.triu(np.ones((atoms, atoms), bool), 1), correlation, -4.0)
-    flat = correlation.reshape(*correlation.shape[:-2], atoms * atoms)
-    place = flat.argmax(axis=-1)
-    return np.asarray(flat.max(axis=-1)), (place // atoms, place % atoms)
