@@ -143,6 +143,29 @@ def test_callbacks_see_the_report(stream: np.ndarray) -> None:
     assert paper == [None, None]
 
 
+def test_a_file_can_be_loaded_with_other_words(stream: np.ndarray, tmp_path: Path) -> None:
+    learner = fed(OrthogonalDictionaryLearning(random_state=0), stream[:500])
+    learner.save(tmp_path / "learner")
+    other = OrthogonalDictionaryLearning.load(tmp_path / "learner", contrast="l3", schedule="paper")
+    np.testing.assert_array_equal(other.components_, learner.components_)
+    assert fed(other, stream[500:600]).state_.course is None
+
+
+def test_small_units_do_not_outlive_a_change_of_mind() -> None:
+    data = make_bernoulli_gaussian(12_000, 8, sparsity=0.3, random_state=1)
+    other = make_bernoulli_gaussian(20_000, 8, sparsity=0.3, random_state=2)
+    learner = fed(OrthogonalDictionaryLearning(random_state=0), 1e-3 * data.samples)
+    learner.set_params(contrast="l3", schedule="constant")
+    fed(learner, 1e-3 * other.samples)
+    assert recovery_error(learner.components_, other.components) < 0.05
+
+
+@pytest.mark.parametrize("init", ["data", np.eye(8)])
+def test_energy_starts_from_principal_components(init: Any, stream: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="principal components"):
+        OrthogonalDictionaryLearning(contrast="energy", init=init).partial_fit(stream)
+
+
 def test_a_file_without_its_course_is_damaged(stream: np.ndarray, tmp_path: Path) -> None:
     learner = fed(OrthogonalDictionaryLearning(random_state=0), stream[:100])
     learner.save(tmp_path / "learner")

@@ -23,3 +23,8 @@ def test_relative_links_lead_to_files_and_headings(document: Path) -> None:
             headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
             slugs = [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
             assert anchor in slugs, f"{document.name} links to {target}"
+
+
+@pytest.mark.parametrize("document", _DOCUMENTS, ids=lambda path: path.name)
+def test_no_blank_is_left_to_fill_in(document: Path) -> None:
+    assert re.findall(r"@\w+@", document.read_text(encoding="utf-8")) == []

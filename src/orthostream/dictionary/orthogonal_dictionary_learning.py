@@ -16,7 +16,7 @@ from orthostream.dictionary.missing import complete, fill_with_row_means
 from orthostream.dictionary.named import parts_by_name
 from orthostream.dictionary.sparse_coding import keep_above, keep_largest
 from orthostream.dictionary.stream_estimator import StreamEstimator
-from orthostream.optimize import Callback, Objective, Schedule, SpectralBall, StochasticFrankWolfe, polar
+from orthostream.optimize import Callback, Objective, Replay, Schedule, SpectralBall, StochasticFrankWolfe, polar
 
 
 class OrthogonalDictionaryLearning(StreamEstimator):
@@ -33,8 +33,8 @@ class OrthogonalDictionaryLearning(StreamEstimator):
     ============== ============================================ ======================================================
     "exact"        anyone; the default                          contrast "sparse", schedule "adaptive"
     "tracking"     a dictionary that moves all the time         the same with a memory of 20 samples an atom at most
-    "compression"  keeping the largest few coefficients         contrast "energy": dearer, eight times forgetting PCA
-                                                                at 56 features; starts from principal components
+    "compression"  keeping the largest few coefficients         contrast "energy": a dozen times as dear at 56
+                                                                features; starts from principal components
     "paper"        the paper's Algorithm 2 to the letter        contrast "l3", schedule "paper"
     ============== ============================================ ======================================================
 
@@ -48,10 +48,12 @@ class OrthogonalDictionaryLearning(StreamEstimator):
     schedule : {"auto", "adaptive", "tracking", "paper", "sfw", "constant"} or Schedule, default "auto"
         The weights of the steps. "adaptive" cools where nothing moves and heats up where something does; "tracking"
         does so with a bounded memory; ``AdaptiveSchedule(half_life=...)`` bounds it in samples and
-        ``CoolThenConstant(half_life)`` fixes it. "sfw" is the method of Mokhtari et al., which leaves out the polar
+        ``CoolThenConstant(half_life)`` beside
+        contrast "sparse" fixes it. "sfw" is the method of Mokhtari et al., which leaves out the polar
         decomposition between steps. "auto" is "adaptive", or "paper" beside a contrast of the paper's kind.
     init : {"random", "data"} or array of shape (n_components, n_features), default "random"
-        The first dictionary: drawn uniformly, fitted to the first mini-batch, or given, with orthonormal rows.
+        The first dictionary: drawn uniformly, fitted to the first mini-batch, or given, with orthonormal rows. Contrast
+        "energy" starts from principal components and takes no other.
     average : bool, default False
         Report the polar factor of a running mean of the dictionaries instead of the last one: for the paper's
         algorithm, which "auto" then means, two to three times closer to a truth that stays where it is; after a change
@@ -174,6 +176,8 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         count = features if self.n_components is None else self.n_components
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= features:
             raise ValueError(f"n_components must be an integer from 1 to n_features = {features}, got {count!r}.")
+        if isinstance(solver.objective, Replay) and not (isinstance(self.init, str) and self.init == "random"):
+            raise ValueError('contrast "energy" starts from principal components: leave out init.')
         if not isinstance(self.init, str):
             return from_components(self.init, int(count), features)
         if self.init not in ("random", "data"):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orthostream.dictionary import persistence
 from orthostream.dictionary.named import from_plain, to_plain
-from orthostream.dictionary.state_of import fits
+from orthostream.dictionary.state_of import adopted, fits
 from orthostream.optimize import State, StochasticFrankWolfe
 
 
@@ -100,6 +100,8 @@ class SavedEstimator:
         estimator.state_ = State.from_arrays(
             {n.removeprefix("state/"): a for n, a in arrays.items() if n.startswith("state/")}
         )
+        if parameters.keys() & {"contrast", "schedule", "average"}:
+            estimator.state_ = adopted(estimator.solver_, estimator.state_)
         if not fits(estimator.solver_, estimator.state_):
             raise ValueError("what the course remembers is not what this learner's course remembers.")
         estimator._fused = estimator.solver_.fused if estimator._takes_plain else None

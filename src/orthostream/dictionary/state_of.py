@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from orthostream.optimize import Course, State, StochasticFrankWolfe
 
 
@@ -21,10 +23,23 @@ def adopted(solver: StochasticFrankWolfe, state: State) -> State:
     average = None
     if solver.average:
         average = state.x.copy() if state.average is None else state.average
-    course = None
     if isinstance(solver.objective, Course):
         course = state.course if fits(solver, state) else solver.objective.begin(state.x)
-    return state._replace(average=average, course=course)
+        return state._replace(average=average, course=course)
+    return state._replace(average=average, course=None)
+
+
+def without_course(course: Course, solver: StochasticFrankWolfe, state: State) -> State:
+    """Return the state of a course as a solver without one can go on from it: its gradient has another length."""
+    if state.course is None or isinstance(solver.objective, Course):
+        return state
+    power = float(getattr(solver.objective, "p", 2.0))
+    energy = float(np.mean(course.energy(state.course)))
+    norm = float(np.linalg.norm(state.gradient))
+    if norm == 0.0 or energy == 0.0:
+        return state
+    length = power * energy ** (0.5 * power) * state.x.shape[-1] ** 0.5
+    return state._replace(gradient=(state.gradient * (length / norm)).astype(state.gradient.dtype))
 
 
 def fits(solver: StochasticFrankWolfe, state: State) -> bool:

@@ -15,8 +15,8 @@ from sklearn.utils.validation import validate_data
 
 from orthostream._typing import FloatArray
 from orthostream.dictionary.saved_estimator import SavedEstimator
-from orthostream.dictionary.state_of import adopted, rescaled
-from orthostream.optimize import Progress, State, Status, StochasticFrankWolfe
+from orthostream.dictionary.state_of import adopted, rescaled, without_course
+from orthostream.optimize import Course, Progress, State, Status, StochasticFrankWolfe
 from orthostream.optimize.callbacks import notify
 from orthostream.optimize.fused import largest_square
 from orthostream.optimize.threads import SINGLE_THREADED, one_blas_thread
@@ -92,6 +92,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         X : array or sparse matrix of shape (n_samples, n_features)
         y : ignored
         sample_weight : array of shape (n_samples,), optional
+            To the contrasts only ratios count; a memory that finds its own length counts a weight of 2 as two samples.
         """
         fused = getattr(self, "_fused", None)
         if fused is not None and sample_weight is None and self.batch_size is None and not self.callbacks:
@@ -251,8 +252,10 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         """Set constructor words; a fitted learner goes on with the new contrast, schedule and averaging."""
         super().set_params(**parameters)
         if parameters and hasattr(self, "state_"):
-            self.solver_ = self._make_solver()
+            before, self.solver_ = self.solver_, self._make_solver()
             self._fused = self.solver_.fused if self._takes_plain else None
+            if isinstance(before.objective, Course):
+                self.state_ = without_course(before.objective, self.solver_, self.state_)
             self.state_ = adopted(self.solver_, self.state_)
         return self
 
@@ -311,4 +314,5 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
 
 def _degree(solver: StochasticFrankWolfe) -> float:
     """Return the largest power of the data that a step computes."""
-    return float(getattr(solver.objective, "p", 2.0))
+    objective = solver.objective
+    return objective.degree if isinstance(objective, Course) else float(getattr(objective, "p", 2.0))

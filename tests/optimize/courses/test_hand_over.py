@@ -79,6 +79,20 @@ def test_fewer_atoms_than_features(rng: Rng) -> None:
     assert errors(state.x, truth).max() < 1e-12
 
 
+@pytest.mark.parametrize("atoms", [1, 3])
+def test_a_stream_with_more_than_the_atoms_hold_is_left_to_the_first_contrast(atoms: int, rng: Rng) -> None:
+    truth, start = orthogonal(rng, 20, 5, 5), orthogonal(rng, 20, 5, atoms)
+    batches = [batch + 0.05 * rng.standard_normal(batch.shape) for batch in stream(rng, truth, 800)]
+    ours, theirs = (
+        run(solver, solver.init(start), iter(batches))
+        for solver in (follower(), StochasticFrankWolfe(SpectralBall(), LpContrast(3), post_step=PolarStep()))
+    )
+    assert ours.course is not None
+    assert not ours.course["numbers"][:, Slot.PHASE].any()
+    found, paper = (np.median(np.abs(1.0 - ((s.x.mT @ truth) ** 4).sum(axis=(-2, -1)) / atoms)) for s in (ours, theirs))
+    assert found < 2.0 * paper
+
+
 def test_slabs_of_unequal_size_are_no_worse_than_the_paper(rng: Rng) -> None:
     scales = np.geomspace(0.3, 3.0, 8)
     truth, start = orthogonal(rng, 12, 8, 8), orthogonal(rng, 12, 8, 8)
@@ -225,10 +239,19 @@ def test_a_stack_is_as_good_as_a_loop(rng: Rng) -> None:
 @pytest.mark.skipif(accelerated() is None, reason="Numba is not installed, or turned off")
 @pytest.mark.parametrize("shape", [(6, 6), (24, 24), (9, 4)])
 @pytest.mark.parametrize("codes", [sparse, laplacian], ids=["sparse", "laplacian"])
-@pytest.mark.parametrize("course", [HandOver(), HandOver(3.5), HandOver(schedule=CoolThenConstant(200))])
+@pytest.mark.parametrize(
+    "course",
+    [
+        HandOver(),
+        HandOver(3.5),
+        HandOver(schedule=CoolThenConstant(200)),
+        HandOver(schedule=AdaptiveSchedule(half_life_per_atom=20)),
+    ],
+)
 def test_the_compiled_step_is_the_plain_one(shape: tuple[int, int], codes: Codes, course: HandOver, rng: Rng) -> None:
     truth, start = orthogonal(rng, *shape), orthogonal(rng, *shape)
     batches = list(stream(rng, truth, 40, size=2 * shape[1], codes=codes))
+    batches += [batch * (rng.random((len(batch), 1)) < 0.7) for batch in stream(rng, truth, 20, size=12, codes=codes)]
     batches += [batch + 0.1 * rng.standard_normal(batch.shape) for batch in stream(rng, truth[::-1], 20, size=12)]
     found = []
     for path in (Path.NUMPY, Path.COMPILED):
@@ -288,6 +311,8 @@ def test_few_atoms(features: int, rng: Rng) -> None:
     solver = follower()
     state = run(solver, solver.init(orthogonal(rng, features, features)), stream(rng, truth, 300))
     assert errors(state.x, truth) < 1e-12
+    assert state.course is not None
+    assert state.course["numbers"][Slot.AGE] > 100.0  # settled, not going to and fro
 
 
 def test_single_precision(rng: Rng) -> None:

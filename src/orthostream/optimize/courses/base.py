@@ -49,6 +49,9 @@ class Course(Objective):
     power: float = 2.0
     """The power of the data that its gradients grow with."""
 
+    degree: float = 2.0
+    """The largest power of the data that a step computes."""
+
     @property
     @abstractmethod
     def yardstick(self) -> Objective:
@@ -71,6 +74,10 @@ class Course(Objective):
     @abstractmethod
     def rescaled(self, memory: Memory, factor: float) -> Memory:
         """Return the memory of a stream whose samples are all ``factor`` times as large."""
+
+    @abstractmethod
+    def energy(self, memory: Memory) -> FloatArray:
+        """Return the mean square of a coefficient, of each problem."""
 
     @abstractmethod
     def report(self, memory: Memory, samples: int) -> Report:

@@ -20,6 +20,7 @@ from orthostream.optimize.courses.numbers import (
     FORCE,
     GATES,
     HOT,
+    INSIDE,
     LEAST,
     LOST,
     MIXTURE,
@@ -93,12 +94,10 @@ def _weakest(rows: Any) -> Any:
 def _most_alike(gates: Any, together: Any) -> Any:
     """Return the largest correlation of two gates, and which two."""
     atoms = gates.size
-    best, first, second = -1.0, 0, 0
+    best, first, second = (-1.0 if atoms == 1 else -4.0), 0, 0
     deviation = np.empty(atoms)
     for i in range(atoms):
         deviation[i] = 1.0 / math.sqrt(max(together[i, i] - gates[i] * gates[i], 1e-12))
-    if atoms > 1:
-        best = -4.0
     for i in range(atoms):
         for j in range(i + 1, atoms):
             correlation = (together[i, j] - gates[i] * gates[j]) * deviation[i] * deviation[j]
@@ -127,14 +126,14 @@ def _clock(
 
 
 @_jit
-def _phase(n: Any, rows: Any, together: Any, ratio: float, per_atom: float, adaptive: bool) -> Any:
+def _phase(n: Any, rows: Any, together: Any, ratio: float, per_atom: float, inside: bool, adaptive: bool) -> Any:
     """Do what `HandOver._change_phase` does."""
     correlation, first, second = _most_alike(rows[_GATE], together)
     if n[_FIRST] != first or n[_SECOND] != second:
         n[_TURN] = 0.0
     n[_FIRST], n[_SECOND] = first, second
     belongs = _weakest(rows)[1]
-    enough = n[_STEPS] * per_atom > MIXTURE and belongs > BELONGS
+    enough = n[_STEPS] * per_atom > MIXTURE and belongs > BELONGS and inside
     window = max(1.0, COOL_SPARSE * MIXTURE / per_atom)
     hot = max(1.0, COOL * HOT / per_atom)
     age = n[_AGE]
@@ -155,7 +154,7 @@ def _phase(n: Any, rows: Any, together: Any, ratio: float, per_atom: float, adap
             n[_TRUST] = 1.0
         return over
     lost = n[_EVIDENCE] > ALARM
-    back = correlation > STUCK or lost or n[_TURN] > ALARM or belongs < ASTRAY
+    back = correlation > STUCK or lost or n[_TURN] > ALARM or belongs < ASTRAY or not inside
     if back:
         age = min(age, max(1.0, COOL * LOST / per_atom) if lost else hot)
     halved = not back and n[_LEVEL] < 0.5 * n[_MARK]
@@ -196,8 +195,9 @@ def compiled_hand_over(
     It is not taken where certified products do not do, or where values are missing, infinite, all zero or extreme.
     """
     untaken = (x, gradient, low, old, old_rows, matrices, False)
-    most = 10.0 ** (370.0 / p)  # see `fused.largest_square`
-    if low < LOWEST or old[_ENERGY] <= NOTHING or not 1.0 / most < _square_norm(batch) < most:
+    most = 10.0 ** (370.0 / max(p, 4.0))  # see `fused.largest_square`
+    total = _square_norm(batch)
+    if low < LOWEST or old[_ENERGY] <= NOTHING or not 1.0 / most < total < most:
         return untaken
     samples, atoms = batch.shape[0], x.shape[1]
     z = np.dot(batch, x)
@@ -206,7 +206,7 @@ def compiled_hand_over(
     for i in range(samples):
         silent[i] = not _square_norm(z[i]) > 0.0
         heard += not silent[i]
-    if heard == 0:
+    if heard == 0 or (heard < samples and floor > 0.0):  # the floor is that of all samples
         return untaken
     per_atom = heard / atoms
     share = 1.0 / heard
@@ -264,6 +264,7 @@ def compiled_hand_over(
             else:
                 score[i, j] = (size - bend_shift) * unit * one * share
     count = heard * atoms
+    inside = x.shape[0] == atoms or energy > INSIDE * total
     if not 0.0 < energy < np.inf:
         return untaken
     if in_phase:
@@ -272,7 +273,7 @@ def compiled_hand_over(
         first, other = int(n[_FIRST]), int(n[_SECOND])
         turn = 0.0
         for i in range(samples):
-            if silent[i]:
+            if silent[i] or first == other:
                 continue
             a, b = z[i, first], z[i, other]
             turn -= _softplus(-offset - kappa * a * a) + _softplus(-offset - kappa * b * b)
@@ -325,7 +326,7 @@ def compiled_hand_over(
     ratio = spike / slab
     n[_LEVEL] += rho * (ratio - n[_LEVEL])
     _clock(n, squares / max(trust * powers, tiny), pair, feeling, per_atom, atoms, floor, adaptive)
-    if sparse and _phase(n, rows, together, ratio, per_atom, adaptive):
+    if sparse and _phase(n, rows, together, ratio, per_atom, inside, adaptive):
         turning[:] = 0.0
         power[:] = 0.0
     n[_AGE] = max(n[_AGE], 1.0)

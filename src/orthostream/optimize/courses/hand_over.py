@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,7 +49,9 @@ class HandOver(Course):
     Weights of samples count them: a sample of weight 2 is two samples, to the memory too. A sample of zeros is none.
 
     None of its constants depends on the data: see `orthostream.optimize.courses.numbers` and docs/learner.md. A step
-    has one polar factor, where Algorithm 2 has two. The memory is three matrices of K x K and a dozen numbers.
+    has one polar factor, where Algorithm 2 has two. The memory is three matrices of K x K, four rows of K and fifteen
+    numbers. With fewer atoms than features the energy is not constant: spike and slab then wants all of it inside of
+    what the atoms span, and a stream with more than that stays with the first contrast.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class HandOver(Course):
     ) -> None:
         self._yardstick = LpContrast(p)
         self.p = self._yardstick.p
+        self.degree = max(self.p, 4.0)  # of the squared force
         self.sparse = bool(sparse)
         self.schedule = AdaptiveSchedule() if schedule is None else schedule
         if not isinstance(self.schedule, AdaptiveSchedule | CoolThenConstant):
@@ -119,6 +122,9 @@ class HandOver(Course):
         matrices = np.stack([together, force * scale**2, power * scale**4], axis=-3)
         return {"numbers": numbers, "atoms": atoms, "matrices": matrices}
 
+    def energy(self, memory: Memory) -> FloatArray:
+        return np.asarray(memory["numbers"][..., Slot.ENERGY])
+
     def report(self, memory: Memory, samples: int) -> Report:
         numbers = memory["numbers"]
         rho = np.minimum(self._rho(numbers, self.floor(samples, memory["atoms"].shape[-1])[0]), 1.0 - 1e-12)
@@ -126,16 +132,17 @@ class HandOver(Course):
         return Report(numbers[..., Slot.PHASE], half_life, numbers[..., Slot.CHANGES])
 
     def current(self, memory: Memory) -> Objective:
-        """Return the contrast that is minimised at present, for a single problem."""
+        """Return the contrast of the present phase of a single problem, the mixture as it was measured."""
         numbers = memory["numbers"]
         if numbers.ndim != 1:
             raise ValueError("problems of a stack may be in different phases: look at one of them.")
-        return mixture(numbers, constants.LEAST) if numbers[Slot.PHASE] else self._yardstick
+        return mixture(numbers, _least(memory["atoms"].dtype)) if numbers[Slot.PHASE] else self._yardstick
 
     def decide(self, memory: Memory, x: FloatArray, batch: Batch, weights: FloatArray | None, again: bool) -> Decision:
         z = rows_times(batch, x)
         atoms = z.shape[-1]
         square = np.square(z, dtype=float)
+        inside = _share_inside(batch, square) > constants.INSIDE
         heard = square.sum(axis=-1) > 0.0
         if not heard.all():  # a sample of zeros is no evidence of a narrow spike
             weights = heard.astype(z.dtype) if weights is None else weights * heard
@@ -143,7 +150,7 @@ class HandOver(Course):
         factors = mean_factors(batch, weights)
         share = factors if isinstance(factors, float) else factors[..., None]
         per_atom = np.maximum(samples, constants.NOTHING) / atoms
-        least = constants.LEAST if z.dtype == np.float64 else constants.LEAST_SINGLE
+        least = _least(z.dtype)
 
         def mean(values: FloatArray) -> FloatArray:
             """Return the mean over samples and atoms, for each problem."""
@@ -220,7 +227,7 @@ class HandOver(Course):
         ratio = ratio_of(n, least)
         n[..., Slot.LEVEL] += rho * (ratio - n[..., Slot.LEVEL])
         self._set_the_clock(n, force, power, feeling, per_atom, floor, adaptive)
-        restart = (live & self._change_phase(n, rows, together, ratio, per_atom, adaptive))[..., None, None]
+        restart = (live & self._change_phase(n, rows, together, ratio, per_atom, inside, adaptive))[..., None, None]
         n[..., Slot.AGE] = np.maximum(n[..., Slot.AGE], 1.0)
         nothing = z.dtype.type(0.0)
         force, power = (np.where(restart, nothing, matrix) for matrix in (force, power))
@@ -274,6 +281,7 @@ class HandOver(Course):
         together: FloatArray,
         ratio: FloatArray,
         per_atom: FloatArray,
+        inside: BoolArray,
         adaptive: bool,
     ) -> BoolArray:
         """Hand over, go back, or put the clock back; return where the force is to be measured anew."""
@@ -285,14 +293,14 @@ class HandOver(Course):
             n[..., Slot.TURN] = np.where(n[..., slot] == atom, n[..., Slot.TURN], 0.0)
             n[..., slot] = atom
         belongs = weakest(rows)[1]
-        enough = (n[..., Slot.STEPS] * per_atom > constants.MIXTURE) & (belongs > constants.BELONGS)
+        enough = (n[..., Slot.STEPS] * per_atom > constants.MIXTURE) & (belongs > constants.BELONGS) & inside
         window = np.maximum(1.0, constants.COOL_SPARSE * constants.MIXTURE / per_atom)
         hot = np.maximum(1.0, constants.COOL * constants.HOT / per_atom)
         wait = ~phase & (ratio < constants.WAIT) & enough
         over = ~phase & (ratio < constants.SPARSE) & (correlation < constants.STUCK) & enough
         lost = phase & (n[..., Slot.EVIDENCE] > constants.ALARM)
         saddle = n[..., Slot.TURN] > constants.ALARM
-        back = phase & ((correlation > constants.STUCK) | lost | saddle | (belongs < constants.ASTRAY))
+        back = phase & ((correlation > constants.STUCK) | lost | saddle | (belongs < constants.ASTRAY) | ~inside)
         age = np.where(wait, np.minimum(n[..., Slot.AGE], hot), n[..., Slot.AGE])
         age = np.where(over, np.minimum(age, window), age)
         cold = np.where(lost, np.maximum(1.0, constants.COOL * constants.LOST / per_atom), hot)
@@ -315,6 +323,19 @@ class HandOver(Course):
             n[..., slot] = np.where(changed, 0.0, n[..., slot])
         n[..., Slot.TRUST] = np.where(changed, 1.0, n[..., Slot.TRUST])
         return np.asarray(changed)
+
+
+def _least(dtype: np.dtype[Any]) -> float:
+    return constants.LEAST if dtype == np.float64 else constants.LEAST_SINGLE
+
+
+def _share_inside(batch: Batch, square: FloatArray) -> FloatArray:
+    """Return the share of a mini-batch's energy that its coefficients hold: all of it for a square dictionary."""
+    features = batch.shape[-1]
+    if square.shape[-1] == features:
+        return np.ones(square.shape[:-2])
+    total = np.square(batch, dtype=float).sum(axis=(-2, -1)) if isinstance(batch, np.ndarray) else batch.power(2).sum()
+    return np.asarray(square.sum(axis=(-2, -1)) / np.maximum(total, np.finfo(float).tiny))
 
 
 def _matrices(memory: Memory) -> tuple[FloatArray, FloatArray, FloatArray]:

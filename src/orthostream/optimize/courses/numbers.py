@@ -69,6 +69,8 @@ PUSH, PUSH_YOUNG = 2.0, 4.0
 PULL = 0.35
 # Ratio of spike to slab below which codes count as sparse, and as so sparse that the clock waits for the hand-over.
 SPARSE, WAIT = 0.2, 0.1
+# The share of the energy that the atoms must hold for spike and slab, where they do not span the space.
+INSIDE = 0.999
 # Correlation of two gates above which a pair of atoms counts as stuck.
 STUCK = 0.5
 # Nats of evidence for a change, or for a pair of atoms at a saddle.

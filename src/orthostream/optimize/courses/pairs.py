@@ -49,4 +49,4 @@ def gain_of_turning(n: FloatArray, z: FloatArray, model: SpikeAndSlab, counts: F
         sum((counts * np.logaddexp(0.0, -model.log_odds(one))).sum(axis=(-2, -1)) for one in two)
         for two in (pair, turned)
     )
-    return np.asarray(then - now)
+    return np.asarray(np.where(n[..., Slot.FIRST] == n[..., Slot.SECOND], 0.0, then - now))

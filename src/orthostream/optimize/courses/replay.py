@@ -29,8 +29,8 @@ class Replay(Course):
     the first of them first, until as many samples are held as there are features; the next round ranks.
 
     A mini-batch costs, with two rounds and N atoms of N features, about 40 products of N x N matrices, two polar
-    factors and two rankings of 10 N samples: 8 times as much as principal components that forget where N is 56 (3 ms),
-    17 times where N is 137 (22 ms). The memory is one of 10 N^2 numbers.
+    factors and two rankings of 10 N samples: many times what principal components that forget cost, as docs/learner.md
+    measures. The memory is one of 10 N^2 numbers.
 
     Parameters
     ----------
@@ -118,6 +118,11 @@ class Replay(Course):
 
     def rescaled(self, memory: Memory, factor: float) -> Memory:
         return memory | {"rows": memory["rows"] * memory["rows"].dtype.type(factor)}
+
+    def energy(self, memory: Memory) -> FloatArray:
+        weights = memory["weights"][..., None]
+        total = np.maximum(weights.sum(axis=(-2, -1)), np.finfo(weights.dtype).tiny)
+        return np.asarray((np.square(memory["rows"]) * weights).sum(axis=(-2, -1)) / (total * memory["rows"].shape[-1]))
 
     def report(self, memory: Memory, samples: int) -> Report:
         """Return how many of the last samples have half of the weight for an atom of mean importance."""

@@ -42,11 +42,11 @@ def jit_depending_on(*files: str) -> Callable[[Any], Any]:
     """
     digest = zlib.crc32(b"".join(Path(file).read_bytes() for file in files))
 
-    def compile_(function: Any) -> Any:
+    def compiled(function: Any) -> Any:
         function.__qualname__ = f"{function.__qualname__}_{digest:08x}"
         return numba.njit(cache=True, error_model="numpy", fastmath={"contract"})(function)
 
-    return compile_
+    return compiled
 
 
 _jit = jit_depending_on(coefficients.__file__)

@@ -18,7 +18,8 @@ class AdaptiveSchedule(Schedule):
     half_life : float, optional
         The longest memory, in samples: half of what is known is forgotten in that many. None allows any length.
     half_life_per_atom : float, optional
-        The same in samples for each atom of the dictionary, for a bound that suits every size.
+        The same in samples for each atom of the dictionary, for a bound that suits every size. Only a course knows how
+        many atoms there are; alone the schedule goes by ``half_life``.
 
     Examples
     --------
