@@ -17,14 +17,18 @@ from orthostream.optimize.courses.numbers import (
     BELONGS,
     COOL,
     COOL_SPARSE,
+    DETOUR,
     FORCE,
     GATES,
     HOT,
     INSIDE,
     LEAST,
     LOST,
+    MARGIN,
     MIXTURE,
     NOTHING,
+    OUTSIDE,
+    PATIENCE,
     PULL,
     PUSH,
     PUSH_YOUNG,
@@ -54,6 +58,7 @@ _BEND, _TRUST, _EVIDENCE, _LEVEL, _MARK, _CHANGES = (
 )
 _GATE, _SQUARE, _BENT, _GATED = int(Row.GATE), int(Row.ENERGY), int(Row.BENT), int(Row.GATED)
 _FIRST, _SECOND, _TURN = int(Slot.FIRST), int(Slot.SECOND), int(Slot.TURN)
+_WAITED, _TOLERATED = int(Slot.WAITED), int(Slot.TOLERATED)
 
 
 @_jit
@@ -126,21 +131,33 @@ def _clock(
 
 
 @_jit
-def _phase(n: Any, rows: Any, together: Any, ratio: float, per_atom: float, inside: bool, adaptive: bool) -> Any:
+def _resign(n: Any, correlation: float) -> None:
+    """Take a correlation of gates that lasts for a trait of the data."""
+    if n[_WAITED] > PATIENCE:
+        n[_TOLERATED] = max(n[_TOLERATED], correlation - STUCK + MARGIN)
+        n[_WAITED] = 0.0
+
+
+@_jit
+def _phase(n: Any, rows: Any, together: Any, ratio: float, per_atom: float, inside: float, adaptive: bool) -> Any:
     """Do what `HandOver._change_phase` does."""
     correlation, first, second = _most_alike(rows[_GATE], together)
     if n[_FIRST] != first or n[_SECOND] != second:
         n[_TURN] = 0.0
     n[_FIRST], n[_SECOND] = first, second
     belongs = _weakest(rows)[1]
-    enough = n[_STEPS] * per_atom > MIXTURE and belongs > BELONGS and inside
+    enough = n[_STEPS] * per_atom > MIXTURE and belongs > BELONGS and inside > INSIDE
+    stuck = correlation > STUCK + n[_TOLERATED]
     window = max(1.0, COOL_SPARSE * MIXTURE / per_atom)
     hot = max(1.0, COOL * HOT / per_atom)
     age = n[_AGE]
     if n[_PHASE] == 0.0:
         if ratio < WAIT and enough:
             age = min(age, hot)
-        over = ratio < SPARSE and correlation < STUCK and enough
+        over = ratio < SPARSE and not stuck and enough
+        if ratio < WAIT and enough and stuck:
+            n[_WAITED] += per_atom
+        _resign(n, correlation)
         if over:
             age = min(age, window)
         if adaptive:
@@ -154,7 +171,13 @@ def _phase(n: Any, rows: Any, together: Any, ratio: float, per_atom: float, insi
             n[_TRUST] = 1.0
         return over
     lost = n[_EVIDENCE] > ALARM
-    back = correlation > STUCK or lost or n[_TURN] > ALARM or belongs < ASTRAY or not inside
+    saddle = n[_TURN] > ALARM and n[_TOLERATED] == 0.0
+    back = stuck or lost or saddle or belongs < ASTRAY or inside < OUTSIDE
+    if stuck:
+        n[_WAITED] += DETOUR
+    _resign(n, correlation)
+    if lost:
+        n[_WAITED] = n[_TOLERATED] = 0.0
     if back:
         age = min(age, max(1.0, COOL * LOST / per_atom) if lost else hot)
     halved = not back and n[_LEVEL] < 0.5 * n[_MARK]
@@ -264,7 +287,7 @@ def compiled_hand_over(
             else:
                 score[i, j] = (size - bend_shift) * unit * one * share
     count = heard * atoms
-    inside = x.shape[0] == atoms or energy > INSIDE * total
+    inside = 1.0 if x.shape[0] == atoms else energy / total
     if not 0.0 < energy < np.inf:
         return untaken
     if in_phase:

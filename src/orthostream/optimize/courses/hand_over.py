@@ -142,7 +142,7 @@ class HandOver(Course):
         z = rows_times(batch, x)
         atoms = z.shape[-1]
         square = np.square(z, dtype=float)
-        inside = _share_inside(batch, square) > constants.INSIDE
+        inside = _share_inside(batch, square)
         heard = square.sum(axis=-1) > 0.0
         if not heard.all():  # a sample of zeros is no evidence of a narrow spike
             weights = heard.astype(z.dtype) if weights is None else weights * heard
@@ -281,7 +281,7 @@ class HandOver(Course):
         together: FloatArray,
         ratio: FloatArray,
         per_atom: FloatArray,
-        inside: BoolArray,
+        inside: FloatArray,
         adaptive: bool,
     ) -> BoolArray:
         """Hand over, go back, or put the clock back; return where the force is to be measured anew."""
@@ -293,14 +293,23 @@ class HandOver(Course):
             n[..., Slot.TURN] = np.where(n[..., slot] == atom, n[..., Slot.TURN], 0.0)
             n[..., slot] = atom
         belongs = weakest(rows)[1]
-        enough = (n[..., Slot.STEPS] * per_atom > constants.MIXTURE) & (belongs > constants.BELONGS) & inside
+        enough = (n[..., Slot.STEPS] * per_atom > constants.MIXTURE) & (belongs > constants.BELONGS)
+        enough &= inside > constants.INSIDE
         window = np.maximum(1.0, constants.COOL_SPARSE * constants.MIXTURE / per_atom)
         hot = np.maximum(1.0, constants.COOL * constants.HOT / per_atom)
+        stuck = correlation > constants.STUCK + n[..., Slot.TOLERATED]
         wait = ~phase & (ratio < constants.WAIT) & enough
-        over = ~phase & (ratio < constants.SPARSE) & (correlation < constants.STUCK) & enough
+        over = ~phase & (ratio < constants.SPARSE) & ~stuck & enough
         lost = phase & (n[..., Slot.EVIDENCE] > constants.ALARM)
-        saddle = n[..., Slot.TURN] > constants.ALARM
-        back = phase & ((correlation > constants.STUCK) | lost | saddle | (belongs < constants.ASTRAY) | ~inside)
+        saddle = (n[..., Slot.TURN] > constants.ALARM) & (n[..., Slot.TOLERATED] == 0.0)
+        astray = (belongs < constants.ASTRAY) | (inside < constants.OUTSIDE)
+        back = phase & (stuck | lost | saddle | astray)
+        n[..., Slot.WAITED] += np.where(wait & stuck, per_atom, 0.0) + np.where(back & stuck, constants.DETOUR, 0.0)
+        resigned = n[..., Slot.WAITED] > constants.PATIENCE
+        trait = np.maximum(n[..., Slot.TOLERATED], correlation - constants.STUCK + constants.MARGIN)
+        n[..., Slot.TOLERATED] = np.where(resigned, trait, n[..., Slot.TOLERATED])
+        n[..., Slot.WAITED] = np.where(resigned | lost, 0.0, n[..., Slot.WAITED])
+        n[..., Slot.TOLERATED] = np.where(lost, 0.0, n[..., Slot.TOLERATED])
         age = np.where(wait, np.minimum(n[..., Slot.AGE], hot), n[..., Slot.AGE])
         age = np.where(over, np.minimum(age, window), age)
         cold = np.where(lost, np.maximum(1.0, constants.COOL * constants.LOST / per_atom), hot)

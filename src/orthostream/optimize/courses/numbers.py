@@ -38,6 +38,10 @@ class Slot(IntEnum):
     """and the other."""
     TURN = 14
     """Log-likelihood by which that pair, turned by 45 degrees, has lately been the better bet."""
+    WAITED = 15
+    """Samples for each atom that went by while a pair that looked stuck kept the first contrast."""
+    TOLERATED = 16
+    """Correlation of two gates that has come to be taken for a trait of the data, on top of what is allowed."""
 
 
 class Row(IntEnum):
@@ -69,10 +73,14 @@ PUSH, PUSH_YOUNG = 2.0, 4.0
 PULL = 0.35
 # Ratio of spike to slab below which codes count as sparse, and as so sparse that the clock waits for the hand-over.
 SPARSE, WAIT = 0.2, 0.1
-# The share of the energy that the atoms must hold for spike and slab, where they do not span the space.
-INSIDE = 0.999
+# The share of the energy that the atoms must hold for spike and slab, where they do not span the space, and below which
+# it gives up.
+INSIDE, OUTSIDE = 0.98, 0.9
 # Correlation of two gates above which a pair of atoms counts as stuck.
 STUCK = 0.5
+# Samples for each atom that a pair may look stuck before that is taken for a trait of the data, what each way back adds
+# to them, and by how much more than was seen is tolerated then.
+PATIENCE, DETOUR, MARGIN = 200.0, 20.0, 0.2
 # Nats of evidence for a change, or for a pair of atoms at a saddle.
 ALARM = 30.0
 # After so many windows without a halving the ratio of spike to slab counts as settled.
