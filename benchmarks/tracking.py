@@ -54,7 +54,7 @@ QUICK = Effort(
     scenarios=4,
     rhos=(0.1, 0.4),
     gammas=(0.1, 1.0),
-    half_lives=(64, 512, 4096),
+    half_lives=(8, 64, 512, 4096),
     sensors=SensorEffort(factors=(0.8, 0.9, 0.95, 0.98, 0.99), streams=1, oracle_iterations=0),
 )
 

@@ -76,6 +76,8 @@ def test_words_that_do_not_go_together(words: dict[str, Any], told: str, stream:
 def test_an_unknown_preset_is_told_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"compression.*exact.*paper.*tracking"):
         OrthogonalDictionaryLearning.preset("fast")
+    with pytest.raises(ValueError, match="preset must be one of"):
+        OrthogonalDictionaryLearning.preset(["exact"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("preset", ["exact", "tracking"])

@@ -138,7 +138,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         OrthogonalDictionaryLearning(contrast='sparse', n_components=3,
                                      schedule='tracking')
         """
-        if name not in cls._PRESETS:
+        if not isinstance(name, str) or name not in cls._PRESETS:
             raise ValueError(f"preset must be one of {sorted(cls._PRESETS)}, got {name!r}.")
         return cls(**(cls._PRESETS[name] | parameters))
 

@@ -44,6 +44,11 @@ def test_the_table_holds_every_schedule() -> None:
     assert {type(schedule).__name__ for schedule in CASES.values()} == exported
 
 
+def test_a_schedule_tells_how_it_was_made() -> None:
+    assert repr(CoolThenConstant(60)) == "CoolThenConstant(half_life=60.0)"
+    assert repr(PaperSchedule()) == "PaperSchedule()"
+
+
 @each_schedule
 @pytest.mark.parametrize("samples", [1, 6, 1000, 10**7])
 def test_weights_are_fractions_that_never_grow(schedule: Schedule, samples: int) -> None:

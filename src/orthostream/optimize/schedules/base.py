@@ -12,6 +12,10 @@ class Schedule(ABC):
     iterate. Both lie in [0, 1]; steps count from 1.
     """
 
+    def __repr__(self) -> str:
+        """Return how it was made."""
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
     @abstractmethod
     def weights(self, t: int, samples: int) -> tuple[float, float]:
         """Return (rho, gamma) of step t, whose mini-batch has this many samples."""
