@@ -23,6 +23,10 @@ LINES: dict[str, dict[str, Any]] = {
 }
 
 
+#: Of the synthetic streams; no learner was tuned on them.
+SEED = 20261117
+
+
 class Record(NamedTuple):
     """One number that was measured."""
 

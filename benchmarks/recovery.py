@@ -21,10 +21,9 @@ from orthostream.experiments.convergence import moments
 from orthostream.experiments.style import new_figure, paper_style
 from orthostream.optimize import HandOver, LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe, polar
 
-from .measure import LINES, Record, best_time, duration, exponent, recovery_errors, say, table, write_json
+from .measure import LINES, SEED, Record, best_time, duration, exponent, recovery_errors, say, table, write_json
 
 NAME = "recovery"
-SEED = 20261117
 EXACT, AVERAGED, PAPER = "exact", "averaged", "paper"
 METHODS = (PAPER, AVERAGED, EXACT)
 PRESETS = ("paper", "exact", "tracking", "compression")

@@ -24,11 +24,10 @@ from orthostream.optimize import (
     polar,
 )
 
-from .measure import LINES, Record, exponent, recovery_errors, say, table, write_json
+from .measure import LINES, SEED, Record, exponent, recovery_errors, say, table, write_json
 from .sensor_streams import SensorEffort, compress, report_sensors, sensors
 
 NAME = "tracking"
-SEED = 20261117
 EXACT, TRACKING, PAPER, FIXED = "exact", "tracking", "paper", "best fixed"
 SIZE, BATCH, SPARSITY = 16, 16, 0.3
 LEAST = 1e-14

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream.dictionary import persistence
+from orthostream.dictionary.carried_state import adopted, fits
 from orthostream.dictionary.named import from_plain, to_plain
-from orthostream.dictionary.state_of import adopted, fits
 from orthostream.optimize import State, StochasticFrankWolfe
 
 

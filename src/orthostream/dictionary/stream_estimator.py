@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import validate_data
 
 from orthostream._typing import FloatArray
+from orthostream.dictionary.carried_state import adopted, rescaled, without_course
 from orthostream.dictionary.saved_estimator import SavedEstimator
-from orthostream.dictionary.state_of import adopted, rescaled, without_course
 from orthostream.optimize import Course, Progress, State, Status, StochasticFrankWolfe
 from orthostream.optimize.callbacks import notify
 from orthostream.optimize.fused import largest_square

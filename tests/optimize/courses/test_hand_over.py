@@ -22,7 +22,7 @@ from orthostream.optimize import (
     StochasticFrankWolfe,
     polar,
 )
-from orthostream.optimize.courses.numbers import Slot
+from orthostream.optimize.courses.layout import Slot
 from orthostream.optimize.polar_decomposition import Path, accelerated, limited_to
 
 Rng = np.random.Generator

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from orthostream.optimize.courses import numbers
-from orthostream.optimize.courses.numbers import (
+from orthostream.optimize.courses import constants, layout
+from orthostream.optimize.courses.constants import (
     ALARM,
     ASTRAY,
     BELONGS,
@@ -39,14 +39,15 @@ from orthostream.optimize.courses.numbers import (
     WAIT,
     WIDEN,
     WIDEST,
-    Row,
-    Slot,
 )
+from orthostream.optimize.courses.layout import Row, Slot
 from orthostream.optimize.polar_decomposition import coefficients
 from orthostream.optimize.polar_decomposition import compiled as polar_compiled
 from orthostream.optimize.polar_decomposition.coefficients import LOWEST
 
-_jit = polar_compiled.jit_depending_on(numbers.__file__, polar_compiled.__file__, coefficients.__file__)
+_jit = polar_compiled.jit_depending_on(
+    constants.__file__, layout.__file__, polar_compiled.__file__, coefficients.__file__
+)
 _polar: Any = polar_compiled._polar
 _square_norm: Any = polar_compiled._square_norm
 
@@ -115,7 +116,7 @@ def _most_alike(gates: Any, together: Any) -> Any:
 def _clock(
     n: Any, whole: float, pair: float, feeling: float, per_atom: float, atoms: int, floor: float, adaptive: bool
 ) -> None:
-    """Do what `HandOver._set_the_clock` does, given the two ratios of the mean force to noise."""
+    """Do what `clock.set_the_clock` does, given the two ratios of the mean force to noise."""
     age = n[_AGE]
     step = 1.0
     if adaptive and atoms > 1 and n[_TRUST] < 0.5:

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray
-from orthostream.optimize.courses import numbers as constants
+from orthostream.optimize.courses import constants
 from orthostream.optimize.courses.base import Course, Decision, Memory, Report
+from orthostream.optimize.courses.clock import rho_of, set_the_clock
+from orthostream.optimize.courses.layout import Row, Slot
 from orthostream.optimize.courses.mixture import first_numbers, mixture, ratio_of
-from orthostream.optimize.courses.numbers import Row, Slot
 from orthostream.optimize.courses.pairs import gain_of_turning, most_alike, weakest
 from orthostream.optimize.objectives.base import Batch, Objective, batch_size, columns_times, mean_factors, rows_times
 from orthostream.optimize.objectives.lp_contrast import LpContrast
@@ -48,8 +49,8 @@ class HandOver(Course):
     -----
     Weights of samples count them: a sample of weight 2 is two samples, to the memory too. A sample of zeros is none.
 
-    None of its constants depends on the data: see `orthostream.optimize.courses.numbers` and docs/learner.md. A step
-    has one polar factor, where Algorithm 2 has two. The memory is three matrices of K x K, four rows of K and fifteen
+    None of its constants depends on the data: see `orthostream.optimize.courses.constants` and docs/learner.md. A step
+    has one polar factor, where Algorithm 2 has two. The memory is three matrices of K x K, four rows of K and seventeen
     numbers. With fewer atoms than features the energy is not constant: spike and slab then wants all of it inside of
     what the atoms span, and a stream with more than that stays with the first contrast.
 
@@ -106,8 +107,7 @@ class HandOver(Course):
 
     def begin(self, x: FloatArray) -> Memory:
         stack, atoms = x.shape[:-2], x.shape[-1]
-        numbers = np.zeros((*stack, len(Slot)))
-        numbers[..., [Slot.AGE, Slot.TRUST, Slot.LEVEL, Slot.MARK]] = 1.0
+        numbers = first_numbers(np.zeros(stack))
         rows = np.zeros((*stack, len(Row), atoms), x.dtype)
         return {"numbers": numbers, "atoms": rows, "matrices": np.zeros((*stack, 3, atoms, atoms), x.dtype)}
 
@@ -127,7 +127,7 @@ class HandOver(Course):
 
     def report(self, memory: Memory, samples: int) -> Report:
         numbers = memory["numbers"]
-        rho = np.minimum(self._rho(numbers, self.floor(samples, memory["atoms"].shape[-1])[0]), 1.0 - 1e-12)
+        rho = np.minimum(rho_of(numbers, self.floor(samples, memory["atoms"].shape[-1])[0]), 1.0 - 1e-12)
         half_life = -samples * math.log(2.0) / np.log1p(-rho)
         return Report(numbers[..., Slot.PHASE], half_life, numbers[..., Slot.CHANGES])
 
@@ -179,7 +179,7 @@ class HandOver(Course):
 
         # The score of the contrast that counts, less a multiple of the energy, and the force that turns the atoms.
         floor, adaptive = self.floor(samples, atoms)
-        rho = self._rho(n, floor)
+        rho = rho_of(n, floor)
         size = np.abs(z) if self.p == 3.0 else np.abs(z) ** (self.p - 2.0)
         bend = mean(size)
         first = n[..., Slot.STEPS] == 1.0
@@ -226,7 +226,7 @@ class HandOver(Course):
 
         ratio = ratio_of(n, least)
         n[..., Slot.LEVEL] += rho * (ratio - n[..., Slot.LEVEL])
-        self._set_the_clock(n, force, power, feeling, per_atom, floor, adaptive)
+        set_the_clock(n, force, power, feeling, per_atom, floor, adaptive)
         restart = (live & self._change_phase(n, rows, together, ratio, per_atom, inside, adaptive))[..., None, None]
         n[..., Slot.AGE] = np.maximum(n[..., Slot.AGE], 1.0)
         nothing = z.dtype.type(0.0)
@@ -237,42 +237,6 @@ class HandOver(Course):
             "matrices": np.stack([together, force, power], axis=-3),
         }
         return Decision(-columns_times(batch, score), np.where(live, rho, 0.0), 1.0, kept)
-
-    @staticmethod
-    def _rho(n: FloatArray, floor: FloatArray | float) -> FloatArray:
-        cool = np.where(n[..., Slot.PHASE] == 1.0, constants.COOL_SPARSE, constants.COOL)
-        return np.asarray(np.maximum(cool / (n[..., Slot.AGE] + cool - 1.0), floor))
-
-    @staticmethod
-    def _set_the_clock(
-        n: FloatArray,
-        force: FloatArray,
-        power: FloatArray,
-        feeling: FloatArray,
-        per_atom: FloatArray,
-        floor: FloatArray | float,
-        adaptive: bool,
-    ) -> None:
-        """Let the clock go on where the mean force is noise, and back where it persists."""
-        atoms = force.shape[-1]
-        age = n[..., Slot.AGE]
-        step: FloatArray = np.ones_like(age)
-        if adaptive and atoms > 1:
-            tiny = np.finfo(power.dtype).tiny
-            trust = n[..., Slot.TRUST]
-            squares = np.square(force, dtype=float)
-            whole = squares.sum(axis=(-2, -1)) / np.maximum(trust * power.sum(axis=(-2, -1), dtype=float), tiny)
-            pair = (squares / np.maximum(trust[..., None, None] * power, tiny)).max(axis=(-2, -1))
-            usual = 2.0 * math.log(0.5 * atoms * (atoms - 1)) + 2.0  # about the largest of so many squared normals
-            push = np.where(age * per_atom < constants.MIXTURE, constants.PUSH_YOUNG, constants.PUSH)
-            slide = (1.0 - push * (whole - 1.0)) * np.maximum(1.0, 0.5 * age * feeling)
-            step = np.minimum(slide, 2.0 - 2.0 * pair / usual)
-            step = np.where(trust < 0.5, np.minimum(step, 1.0), 1.0)
-        oldest: FloatArray | float = np.inf
-        if np.any(np.asarray(floor) > 0.0):
-            cool = np.where(n[..., Slot.PHASE] == 1.0, constants.COOL_SPARSE, constants.COOL)
-            oldest = np.maximum(cool / np.maximum(floor, constants.NOTHING) - cool + 1.0, 1.0)
-        n[..., Slot.AGE] = np.clip(age + step, 1.0, oldest)
 
     def _change_phase(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.courses.numbers import Slot
+from orthostream.optimize.courses.layout import Slot
 from orthostream.optimize.objectives.spike_and_slab import SpikeAndSlab
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.courses.numbers import Row, Slot
+from orthostream.optimize.courses.layout import Row, Slot
 from orthostream.optimize.objectives.spike_and_slab import SpikeAndSlab
 
 
