@@ -9,3 +9,5 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
+IntArray: TypeAlias = NDArray[np.int64]
+ByteArray: TypeAlias = NDArray[np.uint8]

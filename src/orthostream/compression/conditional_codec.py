@@ -1,0 +1,238 @@
+"""The default way of coding: every reading within its bound, each sensor conditioned on those coded before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from orthostream._typing import ByteArray, FloatArray, IntArray
+from orthostream.compression.codec import READINGS, Codec, Payload
+from orthostream.compression.errors import FrameError
+from orthostream.compression.kernel import compiled_rows, presence, range_coder, rows, slot, student
+from orthostream.compression.kernel.compiled import can_compile, compiled
+from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
+from orthostream.compression.kernel.slot import BROKEN, CELL, HASH, MISSING, RAW, Slot, new_slot
+from orthostream.compression.lattice import (
+    NO_RESOLUTION,
+    Lattice,
+    Resolution,
+    find_resolution,
+    geometric_lattice,
+    linear_lattice,
+)
+from orthostream.compression.targets import ErrorBound
+from orthostream.compression.varint import Reader
+
+#: Sensors that are conditioned on each other; more of them are coded in blocks, since the work grows with the cube.
+BLOCK = 160
+#: Readings that a byte may stand for at most, so that a few bytes never become a flood.
+MOST_READINGS_PER_BYTE = 96
+#: Share of readings off their lattice above which another lattice is looked for.
+_TOO_MANY = 0.02
+#: Bytes that a reading takes at most, the rarest path and all.
+_LONGEST = 24
+
+
+@cache
+def _functions(accelerate: bool) -> MappingProxyType[str, Callable[..., Any]]:
+    if accelerate:
+        return MappingProxyType(compiled((range_coder, compiled_rows, student, presence, slot)))
+    modules = (range_coder, rows, student, presence, slot)
+    return MappingProxyType({name: value for module in modules for name, value in vars(module).items()})
+
+
+class ConditionalCodec(Codec):
+    """Codes readings within an error bound, adapting to what was decoded; no model is ever sent.
+
+    Parameters
+    ----------
+    n_sensors : int
+    bound : ErrorBound, optional
+        How far off each reading may be; the side that decodes needs none.
+    period : int, default 0
+        Samples in a day, or in whatever else comes round; 0 for none.
+    resolutions : list of Resolution, optional
+        Of each sensor; by default they are looked for in the first samples.
+    accelerate : bool, optional
+        Whether to use compiled code, which gives the same bits; by default where Numba is installed.
+
+    Attributes
+    ----------
+    wants_restart : bool
+        Whether readings have left the lattice that was chosen for them, so that a new one would pay.
+    """
+
+    def __init__(
+        self,
+        n_sensors: int,
+        *,
+        bound: ErrorBound | None = None,
+        period: int = 0,
+        resolutions: list[Resolution] | None = None,
+        accelerate: bool | None = None,
+    ) -> None:
+        self.n_sensors = n_sensors
+        self.period = period
+        self.bound = bound
+        self._resolutions = resolutions
+        self._call = _functions(can_compile() if accelerate is None else accelerate)
+        self._coder: IntArray = np.zeros(CODER_SIZE, dtype=np.int64)
+        self.restart()
+
+    def restart(self) -> None:
+        self._lattice: Lattice | None = None
+        self._slots: list[Slot] = []
+        self._counts: IntArray = np.full(INTEGER_BITS + 1, EVEN, dtype=np.int64)
+        self._last_count = 1
+        self.wants_restart = False
+
+    @property
+    def digest(self) -> int:
+        value = len(self._slots)
+        for part in self._slots:
+            value = (value * 0x01000193 ^ int(part.clock[HASH])) & 0xFFFFFFFF
+        return value
+
+    @property
+    def bits(self) -> dict[str, float]:
+        """Bits spent so far since the last restart, by what they were spent on."""
+        spent = sum((part.spent for part in self._slots), np.zeros(3))
+        return {"missing": float(spent[0]), "readings": float(spent[1]), "exact": float(spent[2])}
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """The numbers that readings are replaced by; None before the first samples."""
+        return self._lattice
+
+    def encode(self, rows: FloatArray) -> list[Payload]:
+        if self.bound is None:
+            raise ValueError("this codec was made without a bound: it can only decode.")
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        prefix = b""
+        if self._lattice is None:
+            self._lattice = self._choose(rows)
+            self._open()
+            prefix = self._lattice.to_bytes()
+        body = self._encode(rows, self.bound.limits(rows))
+        least = -(-rows.size // MOST_READINGS_PER_BYTE)
+        return [Payload(READINGS, (prefix + body).ljust(least, b"\0"))]
+
+    def decode(self, payload: Payload) -> FloatArray:
+        if payload.kind != READINGS:
+            raise FrameError(f"a payload of kind {payload.kind} does not belong to this stream")
+        reader = Reader(payload.body)
+        if self._lattice is None:
+            self._lattice = Lattice.read(reader, self.n_sensors)
+            self._open()
+        data: ByteArray = np.frombuffer(reader.rest(), dtype=np.uint8).copy()
+        self._call["start_decoding"](self._coder, data, len(data))
+        count = self._code_count(data, 0)
+        if count * self.n_sensors > MOST_READINGS_PER_BYTE * len(payload.body) or count == 0:
+            raise FrameError(f"{len(payload.body)} bytes cannot be {count} samples of {self.n_sensors} sensors")
+        kinds, cells, patterns = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(3))
+        nothing = np.zeros((count, self.n_sensors))
+        self._code(data, kinds, cells, nothing, nothing, nothing, patterns)
+        if any(part.clock[BROKEN] for part in self._slots):
+            raise FrameError("a payload holds numbers that no encoder writes")
+        return self._readings(kinds, cells, patterns)
+
+    def _choose(self, rows: FloatArray) -> Lattice:
+        bound = self.bound
+        assert bound is not None
+        if bound.relative is not None:
+            sizes = np.where(np.isfinite(rows) & (rows != 0.0), np.abs(rows), np.inf).min(axis=0)
+            smallest = np.where(np.isfinite(sizes), np.maximum(sizes * 2.0**-10, 1e-290), 1e-6)
+            return geometric_lattice(bound.relative, smallest, bound.single)
+        return linear_lattice(bound.absolute, self._resolutions or self._find(rows), bound.single, bound.whole)
+
+    def _find(self, rows: FloatArray) -> list[Resolution]:
+        """Look for each sensor's resolution; sensors that look alike share the finest of theirs."""
+        bound = self.bound
+        assert bound is not None
+        finite = np.isfinite(rows)
+        found = []
+        for i in range(self.n_sensors):
+            values = rows[finite[:, i], i]
+            if bound.whole[i]:
+                found.append(Resolution(1, 1))
+            elif values.size == 0:
+                found.append(None)
+            else:
+                found.append(find_resolution(values, single=bool(bound.single[i])))
+        known = [each for each in found if each is not None and each.numerator]
+        finest = max((each.denominator for each in known), default=1)
+        share = sum(each is not None and not each.numerator for each in found)
+        common = NO_RESOLUTION if share or not known else Resolution(1, finest)
+        # A value or two may look coarser than their sensor is, and a sensor that was not seen may be as its neighbours.
+        few = finite.sum(axis=0) < 16
+        return [
+            common if each is None or (few[i] and each.numerator and not bound.whole[i] and not share) else each
+            for i, each in enumerate(found)
+        ]
+
+    def _open(self) -> None:
+        lattice = self._lattice
+        assert lattice is not None
+        powers = lattice.powers()
+        self._slots = []
+        for start in range(0, self.n_sensors, BLOCK):
+            part = slice(start, start + BLOCK)
+            self._slots.append(
+                new_slot(
+                    lattice.width[part].astype(np.float64),
+                    lattice.numerator[part].copy(),
+                    lattice.denominator[part].copy(),
+                    lattice.offset[part].copy(),
+                    np.ascontiguousarray(powers[part]),
+                    lattice.single[part].astype(np.int64),
+                    self.period,
+                )
+            )
+
+    def _encode(self, rows: FloatArray, limits: FloatArray) -> bytes:
+        lattice = self._lattice
+        assert lattice is not None
+        positions = lattice.positions(rows)
+        kinds = np.where(np.isnan(rows), MISSING, np.where(np.isnan(positions), RAW, CELL)).astype(np.int64)
+        buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
+        self._call["start_encoding"](self._coder)
+        self._code_count(buffer, len(rows))
+        patterns = rows.view(np.int64).copy()
+        cells = np.zeros(rows.shape, dtype=np.int64)
+        self._code(buffer, kinds, cells, np.nan_to_num(positions), rows, limits, patterns)
+        finite = np.isfinite(rows)
+        self.wants_restart = bool(((kinds == RAW) & finite).sum() > _TOO_MANY * max(finite.sum(), 1))
+        return buffer[: self._call["finish_encoding"](self._coder, buffer)].tobytes()
+
+    def _code_count(self, buffer: ByteArray, count: int) -> int:
+        """Code the number of samples: mostly what it was before."""
+        other = self._call["code_bit"](self._coder, buffer, self._counts, 0, 250, int(count != self._last_count))
+        if other:
+            self._last_count = int(self._call["code_integer"](self._coder, buffer, self._counts, 1, count))
+        return self._last_count
+
+    def _code(self, buffer: ByteArray, *matrices: Any) -> None:
+        """Code samples, block after block within each; the matrices are as `kernel.slot.code_sample` has them."""
+        code_samples = self._call["code_samples"]
+        with np.errstate(all="ignore"):
+            if len(self._slots) == 1:
+                code_samples(self._coder, buffer, self._slots[0], *matrices)
+                return
+            blocks = [slice(k * BLOCK, (k + 1) * BLOCK) for k in range(len(self._slots))]
+            parts = [[np.ascontiguousarray(matrix[:, block]) for matrix in matrices] for block in blocks]
+            for t in range(len(matrices[0])):
+                for own, part in zip(self._slots, parts, strict=True):
+                    code_samples(self._coder, buffer, own, *(matrix[t : t + 1] for matrix in part))
+            for block, part in zip(blocks, parts, strict=True):
+                for matrix, changed in zip(matrices, part, strict=True):
+                    matrix[:, block] = changed
+
+    def _readings(self, kinds: IntArray, cells: IntArray, patterns: IntArray) -> FloatArray:
+        lattice = self._lattice
+        assert lattice is not None
+        values = np.where(kinds == RAW, patterns.view(np.float64), lattice.values(cells))
+        return np.where(kinds == MISSING, np.nan, values)

@@ -1,0 +1,319 @@
+"""Samples in, frames out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthostream._typing import FloatArray
+from orthostream.compression.achieved import Achieved
+from orthostream.compression.codec import READINGS
+from orthostream.compression.codecs import MOST_PERIOD, codec_of
+from orthostream.compression.decoder import Decoder
+from orthostream.compression.errors import FrameError
+from orthostream.compression.frame import RESTART, TIMED, next_seed, pack_frame
+from orthostream.compression.lattice import NO_RESOLUTION, Resolution, find_resolution
+from orthostream.compression.sample_times import SampleTimes
+from orthostream.compression.schema import Schema
+from orthostream.compression.stream_header import StreamHeader
+from orthostream.compression.targets import per_sensor
+from orthostream.compression.varint import put_varint
+
+#: Readings of a frame at most; a larger push becomes several frames.
+MOST_READINGS = 1 << 17
+#: Readings after which the state is forgotten, so that a reader can begin there.
+KEY_EVERY = 1 << 20
+
+
+class Encoder:
+    """Turns samples into frames, within an error that is guaranteed for every reading.
+
+    Exactly one target is given. Every frame is decoded again before it is handed out, and its readings are compared with
+    what was pushed: a frame that breaks the promise never leaves.
+
+    Parameters
+    ----------
+    schema : Schema or int
+        The columns, or how many sensors there are.
+    max_error : float or sequence, optional
+        Largest error of any reading, one for all sensors or one for each; 0 for none.
+    relative_error : float or sequence, optional
+        Largest error of any reading as a share of it.
+    rmse : float, optional
+        Largest root mean square error over all that was sent so far; the learned dictionary is the transform.
+    bits_per_reading : float, optional
+        Budget for all that is sent, with as small an error as it allows.
+    n_nonzero : int, optional
+        The paper's mode: this many coefficients of every sample, with the dictionary as Givens angles.
+    resolution : "auto", None, float or sequence, default "auto"
+        Of which number readings are multiples (1 for whole degrees); looked for by default.
+    period : "auto" or int, default "auto"
+        Samples in a day; by default from the times, 0 where there are none.
+    samples_per_frame : int or None, default 24
+        Samples that are collected before a frame is made; None makes a frame of every push.
+    key_every : int
+        Readings after which the state is forgotten, so that a reader can begin in the middle.
+    verify : bool, default True
+        Whether every frame is decoded again and compared.
+    options : dict, optional
+        Further words for the codec of a target (for the paper's mode: ``value_bits``, ``angle_bits``, ...).
+
+    Attributes
+    ----------
+    header : bytes
+        To be sent before the first frame.
+    achieved : Achieved
+        Readings, bytes and errors so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthostream.compression import Decoder, Encoder
+    >>> readings = np.array([[20.1, 19.8], [20.2, np.nan], [20.4, 20.0]])
+    >>> encoder, decoder = Encoder(2, max_error=0.1), Decoder()
+    >>> frames = [encoder.header, *encoder.push(readings), *encoder.flush()]
+    >>> decoded = np.concatenate([decoder.push(frame).values for frame in frames])
+    >>> bool(np.nanmax(np.abs(decoded - readings)) <= 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        schema: Schema | int,
+        *,
+        max_error: Any = None,
+        relative_error: Any = None,
+        rmse: float | None = None,
+        bits_per_reading: float | None = None,
+        n_nonzero: int | None = None,
+        resolution: Any = "auto",
+        period: str | int = "auto",
+        samples_per_frame: int | None = 24,
+        key_every: int = KEY_EVERY,
+        verify: bool = True,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.schema = Schema.of(schema) if isinstance(schema, int) else schema
+        if not self.schema.columns:
+            raise ValueError("a stream needs at least one sensor.")
+        for name, count in (("samples_per_frame", samples_per_frame), ("key_every", key_every)):
+            if count is not None and (isinstance(count, bool) or not hasattr(count, "__index__") or count < 1):
+                raise ValueError(f"{name} must be a positive integer, got {count!r}.")
+        given = {
+            "max_error": max_error,
+            "relative_error": relative_error,
+            "rmse": rmse,
+            "bits_per_reading": bits_per_reading,
+            "n_nonzero": n_nonzero,
+        }
+        self._target = {name: value for name, value in given.items() if value is not None}
+        if len(self._target) != 1:
+            raise ValueError(f"give exactly one of {', '.join(given)}; got {', '.join(self._target) or 'none'}.")
+        self._resolutions = self._declared(resolution)
+        self._period = period
+        self._options = dict(options or {})
+        self._samples_per_frame = samples_per_frame
+        self._key_every = key_every
+        self._verify = verify
+        self._waiting: list[FloatArray] = []
+        self._waiting_times: list[int] = []
+        self._header: StreamHeader | None = None
+        self._restarting = True
+        self._since_key = 0
+        self._last_time: int | None = None
+        self.achieved = Achieved()
+        if period != "auto" or self.schema.time is None:
+            self._open([])
+        else:
+            codec_of(self._header_for([]), encoding=True)
+
+    def _declared(self, resolution: Any) -> list[Resolution] | None:
+        n = len(self.schema.columns)
+        if isinstance(resolution, str):
+            if resolution != "auto":
+                raise ValueError(f'resolution must be "auto", None, a number or one for each sensor, got {resolution!r}.')
+            return None
+        if resolution is None:
+            return [NO_RESOLUTION] * n
+        numbers = per_sensor("resolution", resolution, n)
+        if not np.all((numbers > 0.0) & (numbers < np.inf)):
+            raise ValueError(f"resolution must be a positive number, or one for each sensor, got {resolution!r}.")
+        found = [find_resolution(np.array([number])) for number in numbers.tolist()]
+        if not all(each.numerator for each in found):
+            raise ValueError(f"resolution must be a decimal of at most nine places, got {resolution!r}.")
+        return [
+            Resolution(round(number * each.denominator), each.denominator)
+            for number, each in zip(numbers.tolist(), found, strict=True)
+        ]
+
+    def _header_for(self, times: list[int]) -> StreamHeader:
+        name = next(iter(self._target))
+        options = dict(self._options)
+        target = {name: np.asarray(value).tolist() for name, value in self._target.items()}
+        codec = {"max_error": "conditional", "relative_error": "conditional", "n_nonzero": "paper"}.get(name, "transform")
+        if codec != "paper":
+            period = _period_of(self._period, self.schema, times)
+            if period or codec == "conditional":
+                options["period"] = period
+        if codec != "conditional":
+            options |= target
+        return StreamHeader(self.schema, codec, options, target)
+
+    def _open(self, times: list[int]) -> None:
+        self._header = self._header_for(times)
+        self._codec = codec_of(self._header, encoding=True, resolutions=self._resolutions)
+        self._times = SampleTimes()
+        self._seed = 0
+        self._decoder = Decoder(max_sensors=len(self.schema.columns))
+        header = self._header.to_bytes()
+        self._decoder.push(header)
+        self.achieved.bytes_by_component["header"] = len(header)
+
+    @property
+    def header(self) -> bytes:
+        """What a decoder must see first; where the period is taken from the times, it is known after the first frame."""
+        if self._header is None:
+            raise ValueError("the header is known after the first frame: push samples first, or give a period.")
+        return self._header.to_bytes()
+
+    @property
+    def bits_by_component(self) -> dict[str, float]:
+        """What the bits since the last key frame were spent on."""
+        return self._codec.bits
+
+    def settle(self) -> None:
+        """Make the header known even though no sample has come."""
+        if self._header is None:
+            self._open([])
+
+    def restart(self) -> None:
+        """Let the next frame forget the state, for a decoder that has lost a frame or joins late."""
+        self._restarting = True
+
+    def push(self, rows: ArrayLike, time: ArrayLike | None = None) -> list[bytes]:
+        """Take samples of any number, each with its time if the schema has times; return the frames that are full."""
+        readings, times = self._checked(rows, time)
+        if len(readings) == 0:
+            return []
+        self._waiting.append(readings)
+        self._waiting_times += times
+        if self._samples_per_frame is None:
+            return self.flush()
+        frames: list[bytes] = []
+        ready = sum(map(len, self._waiting))
+        if ready >= self._samples_per_frame:
+            whole = ready - ready % self._samples_per_frame
+            frames = self._emit(whole, self._samples_per_frame)
+        return frames
+
+    def flush(self) -> list[bytes]:
+        """Return frames of all samples that still wait."""
+        ready = sum(map(len, self._waiting))
+        return self._emit(ready, self._samples_per_frame or ready) if ready else []
+
+    def _checked(self, rows: ArrayLike, time: ArrayLike | None) -> tuple[FloatArray, list[int]]:
+        array = np.asarray(rows)
+        n = len(self.schema.columns)
+        if array.ndim == 1 and array.size == n:
+            array = array[None, :]
+        if array.ndim != 2 or array.shape[1] != n:
+            raise ValueError(f"expected samples of {n} sensors, one in each row, got an array of shape {array.shape}.")
+        if array.dtype.kind not in "fiub":
+            raise ValueError(f"readings must be numbers, got {array.dtype}; convert them first (missing ones to NaN).")
+        if array.dtype.kind in "iu" and array.size and max(abs(int(array.max())), abs(int(array.min()))) > 2**53:
+            raise ValueError("integers beyond 2**53 in size cannot be kept exactly; split them into two columns.")
+        readings = np.array(array, dtype=np.float64)
+        if (time is None) != (self.schema.time is None):
+            raise ValueError(
+                "this stream has times: give one for each sample." if time is None else "this stream has no times."
+            )
+        if time is None:
+            return readings, []
+        stamps = np.asarray(time)
+        if stamps.dtype.kind not in "iu" or stamps.shape != (len(readings),):
+            raise ValueError(
+                f"time must be {len(readings)} integers, one for each sample, got {stamps.dtype} of shape {stamps.shape}."
+            )
+        return readings, [int(stamp) for stamp in stamps]
+
+    def _emit(self, count: int, per_frame: int) -> list[bytes]:
+        rows = np.concatenate(self._waiting)
+        times = self._waiting_times
+        self._waiting = [rows[count:]] if count < len(rows) else []
+        self._waiting_times = times[count:]
+        if self._header is None:
+            self._open(times[:count])
+        per_frame = max(1, min(per_frame, MOST_READINGS // rows.shape[1]))
+        frames: list[bytes] = []
+        for start in range(0, count, per_frame):
+            stop = min(start + per_frame, count)
+            frames += self._frames(rows[start:stop], times[start:stop])
+        return frames
+
+    def _frames(self, rows: FloatArray, times: list[int]) -> list[bytes]:
+        restart = self._restarting or self._codec.wants_restart or self._since_key >= self._key_every
+        if restart:
+            self._codec.restart()
+            self._times.restart()
+            self._seed = 0
+            self._since_key = 0
+            self._restarting = False
+        payloads = self._codec.encode(rows)
+        section = self._times.encode(times) if self.schema.time is not None else None
+        frames = []
+        for payload in payloads:
+            flags = RESTART if restart else 0
+            body = payload.body
+            if payload.kind == READINGS and section is not None:
+                prefix = bytearray()
+                put_varint(prefix, len(section))
+                body = bytes(prefix) + section + body
+                flags |= TIMED
+                self.achieved.count("times", len(prefix) + len(section))
+            restart = False
+            frames.append(pack_frame(payload.kind, flags, body, self._seed))
+            self._seed = next_seed(self._seed, frames[-1])
+            self.achieved.count("framing", len(frames[-1]) - len(body))
+            self.achieved.count("readings" if payload.kind == READINGS else "dictionary", len(payload.body))
+        self._seed ^= self._codec.digest
+        self._since_key += rows.size
+        if self._verify:
+            self._compare(frames, rows, times)
+        return frames
+
+    def _compare(self, frames: list[bytes], rows: FloatArray, times: list[int]) -> None:
+        """Decode what is about to be sent, and hold it against what was measured."""
+        values = np.empty((0, rows.shape[1]))
+        for frame in frames:
+            values, stamps = self._decoder.push(frame)
+        known = np.isfinite(rows)
+        same = values.shape == rows.shape and np.array_equal(np.isnan(values), np.isnan(rows))
+        if not same or not np.array_equal(values[np.isinf(rows)], rows[np.isinf(rows)]):
+            raise FrameError("what was encoded does not decode to what was measured; nothing was sent")
+        bound = getattr(self._codec, "bound", None)
+        if bound is not None and not np.all(np.abs(values[known] - rows[known]) <= bound.limits(rows)[known]):
+            raise FrameError("what was encoded decodes beyond its error bound; nothing was sent")
+        if stamps is not None and stamps.tolist() != times:
+            raise FrameError("what was encoded decodes to other times; nothing was sent")
+        self.achieved.add(rows, values)
+
+
+def _period_of(period: str | int, schema: Schema, times: list[int]) -> int:
+    """Return how many samples a day has, 0 if that is not known or of no use."""
+    if isinstance(period, str):
+        if period != "auto":
+            raise ValueError(f'period must be "auto" or an integer, got {period!r}.')
+        day = None if schema.time is None else schema.time.ticks_per_day()
+        if day is None or len(times) < 2:
+            return 0
+        steps = np.sort(np.diff(np.array(times, dtype=np.int64)))
+        step = int(steps[len(steps) // 2])
+        samples = round(day / step) if step > 0 else 0
+        return samples if 3 <= samples <= MOST_PERIOD else 0
+    if isinstance(period, bool) or not hasattr(period, "__index__") or not 0 <= period <= MOST_PERIOD:
+        raise ValueError(f"period must be an integer from 0 to {MOST_PERIOD}, got {period!r}.")
+    return int(period)
+
+

@@ -1,0 +1,41 @@
+"""The same functions as machine code, where Numba is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import zlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+
+def can_compile() -> bool:
+    """Return whether Numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+@cache
+def compiled(modules: tuple[ModuleType, ...]) -> dict[str, Callable[..., Any]]:
+    """Return the functions of some modules, compiled, by name; later modules may call what earlier ones define.
+
+    They are kept on disk under names that change with the text of any of the modules, since a function takes the
+    constants and the functions that it uses into itself.
+    """
+    import numba
+
+    digest = zlib.crc32(b"".join(Path(str(module.__file__)).read_bytes() for module in modules))
+    space: dict[str, Any] = {"__name__": __name__, "__builtins__": __builtins__}
+    functions: dict[str, Callable[..., Any]] = {}
+    for module in modules:
+        names = [(name, value) for name, value in vars(module).items() if not name.startswith("__")]
+        space.update((name, value) for name, value in names if name not in functions)
+        for name, value in names:
+            if isinstance(value, FunctionType) and value.__module__ == module.__name__:
+                bound = FunctionType(value.__code__, space, value.__name__, value.__defaults__)
+                bound.__qualname__ = f"{name}_{digest:08x}"
+                functions[name] = space[name] = numba.njit(cache=True, error_model="numpy")(bound)
+    return functions
+
+

@@ -1,0 +1,92 @@
+"""What is done to whole rows of numbers, as loops for a compiler: the functions of `rows`, of the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+
+
+def add_scaled(target: FloatArray, source: FloatArray, scale: float, start: int) -> None:
+    """Add ``scale`` times the entries of a row from ``start`` on to another row."""
+    for i in range(start, len(target)):
+        target[i] += source[i] * scale
+
+
+def means(rows: FloatArray, weights: FloatArray, total: float) -> FloatArray:
+    """Return the weighted mean of each row; the terms are added one after another, from the first on."""
+    result = np.zeros(rows.shape[0])
+    for k in range(rows.shape[0]):
+        value = rows[k, 0] * weights[0]
+        for i in range(1, rows.shape[1]):
+            value += rows[k, i] * weights[i]
+        result[k] = value / total
+    return result
+
+
+def add_products(sums: FloatArray, rows: FloatArray, weights: FloatArray, keep: float) -> None:
+    """Forget a share of a matrix of sums, and add the weighted products of every two rows, summed in order."""
+    n_rows, n = rows.shape
+    added = np.zeros((n_rows, n_rows))
+    weighted = np.empty(n_rows)
+    for i in range(n):
+        for k in range(n_rows):
+            weighted[k] = rows[k, i] * weights[i]
+        for k in range(n_rows):
+            for j in range(n_rows):
+                product = weighted[k] * rows[j, i]
+                added[k, j] = product if i == 0 else added[k, j] + product
+    for k in range(n_rows):
+        for j in range(n_rows):
+            sums[k, j] = sums[k, j] * keep + added[k, j]
+
+
+def move_towards_products(matrix: FloatArray, row: FloatArray, rate: float) -> None:
+    """Move a matrix towards the products of the entries of a row."""
+    n = len(row)
+    for i in range(n):
+        for j in range(n):
+            matrix[i, j] += ((row[i] * row[j]) - matrix[i, j]) * rate
+
+
+def factorise(matrix: FloatArray, scale: float, extra: FloatArray, upper: FloatArray, pivots: FloatArray) -> None:
+    """Write U and d with U^T diag(d) U equal to a matrix whose off-diagonal is scaled and whose diagonal is added to.
+
+    U is unit upper triangular; what lies below its diagonal means nothing.
+    """
+    n = len(pivots)
+    row = np.empty(n)
+    for i in range(n):
+        for j in range(i, n):
+            upper[i, j] = matrix[i, j] * scale
+        upper[i, i] = matrix[i, i] + extra[i]
+    for k in range(n):
+        pivot = upper[k, k]
+        pivots[k] = pivot
+        for j in range(k + 1, n):
+            row[j] = upper[k, j] / pivot
+        for i in range(k + 1, n):
+            factor = row[i]
+            for j in range(i, n):
+                upper[i, j] -= factor * upper[k, j]
+        for j in range(k + 1, n):
+            upper[k, j] = row[j]
+
+
+def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
+    """Solve the normal equations in all rows of a matrix but the last, which is the right-hand side."""
+    n = len(solution)
+    work = sums[:n, :].copy()
+    for k in range(n):
+        work[k, k] = work[k, k] * 1.0001 + ridge
+        work[k, n] = sums[n, k]
+    for k in range(n):
+        for i in range(k + 1, n):
+            factor = work[i, k] / work[k, k]
+            for j in range(k, n + 1):
+                work[i, j] -= work[k, j] * factor
+    for k in range(n - 1, -1, -1):
+        value = work[k, n]
+        for j in range(k + 1, n):
+            value -= work[k, j] * solution[j]
+        solution[k] = value / work[k, k]

@@ -1,0 +1,65 @@
+"""What is done to whole rows of numbers, in NumPy. `compiled_rows` has the same functions as loops, of the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+
+
+def add_scaled(target: FloatArray, source: FloatArray, scale: float, start: int) -> None:
+    """Add ``scale`` times the entries of a row from ``start`` on to another row."""
+    target[start:] += source[start:] * scale
+
+
+def means(rows: FloatArray, weights: FloatArray, total: float) -> FloatArray:
+    """Return the weighted mean of each row; the terms are added one after another, from the first on."""
+    sums: FloatArray = np.add.accumulate(rows * weights, axis=1)[:, -1] / total
+    return sums
+
+
+def add_products(sums: FloatArray, rows: FloatArray, weights: FloatArray, keep: float) -> None:
+    """Forget a share of a matrix of sums, and add the weighted products of every two rows, summed in order."""
+    sums *= keep
+    weighted = rows * weights
+    sums += np.add.accumulate(weighted[:, None, :] * rows[None, :, :], axis=2)[:, :, -1]
+
+
+def move_towards_products(matrix: FloatArray, row: FloatArray, rate: float) -> None:
+    """Move a matrix towards the products of the entries of a row."""
+    matrix += ((row[:, None] * row[None, :]) - matrix) * rate
+
+
+def factorise(matrix: FloatArray, scale: float, extra: FloatArray, upper: FloatArray, pivots: FloatArray) -> None:
+    """Write U and d with U^T diag(d) U equal to a matrix whose off-diagonal is scaled and whose diagonal is added to.
+
+    U is unit upper triangular; what lies below its diagonal means nothing.
+    """
+    n = len(pivots)
+    upper[:] = matrix * scale
+    for i in range(n):
+        upper[i, i] = matrix[i, i] + extra[i]
+    for k in range(n):
+        pivot = float(upper[k, k])
+        pivots[k] = pivot
+        row = upper[k, k + 1 :] / pivot
+        upper[k + 1 :, k + 1 :] -= row[:, None] * upper[k, k + 1 :]
+        upper[k, k + 1 :] = row
+
+
+def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
+    """Solve the normal equations in all rows of a matrix but the last, which is the right-hand side."""
+    n = len(solution)
+    work = sums[:n, :].copy()
+    for k in range(n):
+        work[k, k] = work[k, k] * 1.0001 + ridge
+    work[:, n] = sums[n, :n]
+    for k in range(n):
+        for i in range(k + 1, n):
+            factor = float(work[i, k]) / float(work[k, k])
+            work[i, k:] -= work[k, k:] * factor
+    for k in range(n - 1, -1, -1):
+        value = float(work[k, n])
+        for j in range(k + 1, n):
+            value -= float(work[k, j]) * float(solution[j])
+        solution[k] = value / float(work[k, k])

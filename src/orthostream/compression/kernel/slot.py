@@ -1,0 +1,446 @@
+"""One sample after another: which readings are there, what they should be, and by how much they are not.
+
+Both sides predict every reading from what both know, and code the cell around the prediction into which it falls:
+
+1. in time, by one small regression that all sensors share;
+2. across sensors: errors of that prediction go together, so that each sensor is corrected by the ones that were coded
+   before it (a forgetting covariance of the errors, factorised);
+3. the scale of what remains is the conditional deviation, times slow and fast factors that follow the data.
+
+All numbers are in units of a sensor's lattice, of which a cell is ``width`` wide. Constants were chosen on real sensors.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from orthostream._typing import ByteArray, FloatArray, IntArray
+from orthostream.compression.kernel.presence import Presence, code_presence, new_presence
+from orthostream.compression.kernel.range_coder import (
+    DECODING,
+    ENCODING,
+    EVEN,
+    INTEGER_BITS,
+    MODE,
+    code_bit,
+    code_bits,
+    code_integer,
+    position_in_bits,
+)
+from orthostream.compression.kernel.rows import (
+    add_products,
+    add_scaled,
+    factorise,
+    means,
+    move_towards_products,
+    solve,
+)
+from orthostream.compression.kernel.student import below, code_cell, density, new_escape_bits
+
+N_FEATURES = 8
+_LEVELS = 10
+_STIRS = 8
+
+#: What `clock` counts: samples, and the running hash of the integers that were coded.
+SAMPLES, HASH, BROKEN = 0, 1, 2
+
+#: Where a coder notes that what it reads cannot have been written.
+LIMIT = 1125899906842624.0  # 2**50
+_FARTHEST = 1 << 38
+
+#: What a reading is: a number of the lattice, missing, or sent as it is.
+CELL, MISSING, RAW = 0, 1, 2
+
+_LATENT = 0.7071067811865476
+
+
+class Slot(NamedTuple):
+    """What both sides know after each sample; every field is an array, changed in place."""
+
+    width: FloatArray
+    numerator: FloatArray
+    denominator: FloatArray
+    offset: FloatArray
+    powers: FloatArray
+    single: IntArray
+    clock: IntArray
+    history: FloatArray
+    seen: IntArray
+    mean: FloatArray
+    variance: FloatArray
+    spread: FloatArray
+    ratio: FloatArray
+    stir: FloatArray
+    level_factors: FloatArray
+    stir_factors: FloatArray
+    sums: FloatArray
+    weights: FloatArray
+    covariance: FloatArray
+    upper: FloatArray
+    pivots: FloatArray
+    rare: IntArray
+    escapes: IntArray
+    spent: FloatArray
+    presence: Presence
+
+
+def new_slot(
+    width: FloatArray,
+    numerator: FloatArray,
+    denominator: FloatArray,
+    offset: FloatArray,
+    powers: FloatArray,
+    single: IntArray,
+    period: int,
+) -> Slot:
+    """Return what is known before the first sample.
+
+    ``powers`` holds, for each sensor, the powers 1, 2, 4, ... of the ratio of a geometric lattice, or zeros for a linear
+    one, in which the integer c stands for ``(c * numerator + offset) / denominator``. ``period`` is that of the day in samples, or 0.
+    """
+    n = len(width)
+    return Slot(
+        width=width,
+        numerator=numerator,
+        denominator=denominator,
+        offset=offset,
+        powers=powers,
+        single=single,
+        clock=np.zeros(4, dtype=np.int64),
+        history=np.zeros((max(period + 2, 4), n)),
+        seen=np.zeros(n, dtype=np.int64),
+        mean=np.zeros(n),
+        variance=4.0 * width * width,
+        spread=2.0 * width,
+        ratio=np.ones(n),
+        stir=np.ones(n),
+        level_factors=np.ones(_LEVELS),
+        stir_factors=np.ones(_STIRS),
+        sums=np.zeros((N_FEATURES + 1, N_FEATURES + 1)),
+        weights=np.zeros(N_FEATURES),
+        covariance=np.eye(n),
+        upper=np.eye(n),
+        pivots=np.ones(n),
+        rare=np.full(2 * INTEGER_BITS + 2, EVEN, dtype=np.int64),
+        escapes=new_escape_bits(),
+        spent=np.zeros(3),
+        presence=new_presence(n),
+    )
+
+
+def value_of(slot: Slot, i: int, cell: int) -> float:
+    """Return the reading that an integer of a sensor's lattice stands for."""
+    if slot.powers[i, 0] > 0.0:
+        rest = abs(cell)
+        if rest == 0:
+            return 0.0
+        value = float(slot.numerator[i])
+        rest -= 1
+        k = 0
+        while rest > 0 and k < slot.powers.shape[1]:
+            if rest & 1:
+                value *= float(slot.powers[i, k])
+            rest >>= 1
+            k += 1
+        if cell < 0:
+            value = -value
+    else:
+        value = (float(cell) * float(slot.numerator[i]) + float(slot.offset[i])) / float(slot.denominator[i])
+    if slot.single[i] == 1:
+        value = float(np.float32(value))
+    return value
+
+
+def features_of(slot: Slot, features: FloatArray, present: FloatArray) -> FloatArray:
+    """Write what the next sample is predicted from, a row per feature; return the last sample."""
+    at = int(slot.clock[SAMPLES])
+    history = slot.history
+    ring = history.shape[0]
+    last = history[(at - 1) % ring]
+    before = history[(at - 2) % ring]
+    deviation = np.sqrt(slot.variance)
+    features[0] = last - before
+    features[1] = history[(at + 2) % ring] - history[(at + 1) % ring]
+    features[2] = history[(at + 1) % ring] - last
+    features[3] = last - slot.mean
+    features[:2] /= slot.spread
+    features[2:4] /= deviation
+    total = 0.0
+    for i in range(len(present)):
+        present[i] = 1.0 if slot.seen[i] > 0 else 0.0
+        total += float(present[i])
+    common = means(features[:4], present, max(total, 1.0))
+    for k in range(3):
+        unit = deviation if k == 2 else slot.spread
+        features[4 + k] = unit * float(common[k])
+        features[k] *= unit
+        features[k] -= features[4 + k]
+    features[7] = deviation * float(common[3])
+    features[3] *= deviation
+    return last
+
+
+def _code_first(
+    coder: IntArray, buffer: ByteArray, slot: Slot, reference: int, cell: int
+) -> int:
+    """Code the first number of a sensor: its distance from a number that is known."""
+    apart = cell - reference
+    folded = 2 * apart if apart >= 0 else -2 * apart - 1
+    folded = code_integer(coder, buffer, slot.rare, 2, folded)
+    return reference + ((folded >> 1) if folded & 1 == 0 else -((folded + 1) >> 1))
+
+
+def _code_raw(coder: IntArray, buffer: ByteArray, pattern: int) -> int:
+    """Code the 64 bits of a number."""
+    high = code_bits(coder, buffer, (pattern >> 32) & 0xFFFFFFFF, 32)
+    low = code_bits(coder, buffer, pattern & 0xFFFFFFFF, 32)
+    if high >= 0x80000000:
+        high -= 0x100000000
+    return (high << 32) | low
+
+
+def _hashed(digest: int, value: int) -> int:
+    return ((digest ^ (value & 0xFFFFFFFF)) * 16777619) & 0xFFFFFFFF
+
+
+def code_sample(
+    coder: IntArray,
+    buffer: ByteArray,
+    slot: Slot,
+    kinds: IntArray,
+    cells: IntArray,
+    positions: FloatArray,
+    readings: FloatArray,
+    limits: FloatArray,
+    patterns: IntArray,
+) -> None:
+    """Code one sample.
+
+    When encoding, ``kinds`` says what each reading is, ``positions`` where it lies on its lattice, ``readings`` and
+    ``limits`` what it is and how far off it may be, ``patterns`` its 64 bits; a reading that the lattice cannot hold is
+    made RAW. On return, of both sides, ``kinds``, ``cells`` and (where RAW) ``patterns`` are what was coded.
+    """
+    n = len(kinds)
+    width = slot.width
+    clock = slot.clock
+    encoding = coder[MODE] == ENCODING
+    gone = np.zeros(n, dtype=np.int64)
+    if encoding:
+        for i in range(n):
+            gone[i] = 1 if kinds[i] == MISSING else 0
+    begin = position_in_bits(coder)
+    code_presence(coder, buffer, slot.presence, gone)
+    middle = position_in_bits(coder)
+    slot.spent[0] += middle - begin
+
+    features = np.zeros((N_FEATURES + 1, n))
+    present = np.zeros(n)
+    last = features_of(slot, features, present)
+    predicted = last.copy()
+    for k in range(N_FEATURES):
+        add_scaled(predicted, features[k], float(slot.weights[k]), 0)
+
+    position = slot.history[int(clock[SAMPLES]) % slot.history.shape[0]]
+    digest = int(clock[HASH])
+    correction = np.zeros(n)
+    scales = np.zeros(n)
+    trust = np.zeros(n)
+    errors = np.zeros(n)
+    reference = 0
+    slot_factor = 1.0
+    coded = 0
+    for i in range(n):
+        w = float(width[i])
+        plan = float(predicted[i])
+        level = (plan - float(slot.mean[i])) / math.sqrt(float(slot.variance[i]))
+        level_bin = 0
+        if level >= -2.5:
+            level_bin = int(min(math.floor(level * 2.0) + 5.0, _LEVELS - 1.0))
+        scale = float(slot.spread[i]) * float(slot.level_factors[level_bin])
+        expected = plan + scale * float(correction[i])
+        if not (abs(expected) < LIMIT):
+            expected = float(last[i])
+        scales[i] = scale
+        first = slot.seen[i] == 0
+        if gone[i] == 1:
+            kinds[i] = MISSING
+            digest = _hashed(digest, 1)
+            if first:
+                position[i] = 0.0
+                errors[i] = 0.0
+            else:
+                position[i] = expected
+                errors[i] = expected - plan
+            continue
+
+        centre = int(math.floor(expected + 0.5))
+        cell = 0
+        if encoding:
+            raw = kinds[i] == RAW
+            if not raw:
+                if first:
+                    cell = int(math.floor(float(positions[i]) + 0.5))
+                    raw = abs(cell - reference) >= _FARTHEST
+                else:
+                    cell = int(math.floor((float(positions[i]) - centre) / w + 0.5))
+                    raw = abs(cell) >= _FARTHEST
+                    cell = centre + cell * int(w)
+                if not raw:
+                    raw = not (abs(float(readings[i]) - value_of(slot, i, cell)) <= float(limits[i]))
+            kinds[i] = RAW if raw else CELL
+        if code_bit(coder, buffer, slot.rare, 1 if first else 0, 250, 1 if kinds[i] == RAW else 0) == 1:
+            kinds[i] = RAW
+            patterns[i] = _code_raw(coder, buffer, int(patterns[i]))
+            slot.spent[2] += 64.0
+            middle += 64.0
+            digest = _hashed(_hashed(digest, int(patterns[i])), int(patterns[i]) >> 32)
+            cells[i] = 0
+            position[i] = 0.0 if first else expected
+            errors[i] = 0.0 if first else expected - plan
+            continue
+        kinds[i] = CELL
+        if first:
+            cell = _code_first(coder, buffer, slot, reference, cell)
+        else:
+            deviation = math.sqrt(float(slot.pivots[i])) * scale
+            stir_bin = int(min(float(slot.stir[i]) * 3.0, _STIRS - 1.0))
+            spread = deviation * float(slot.ratio[i]) * float(slot.stir_factors[stir_bin]) * slot_factor * _LATENT
+            if not (spread < 1048576.0 * w):
+                spread = 1048576.0 * w
+            if spread < 0.02 * w:
+                spread = 0.02 * w
+            offset = (expected - centre) / w
+            number = code_cell(coder, buffer, slot.escapes, offset, spread / w, (cell - centre) // int(w))
+            cell = centre + number * int(w)
+        if abs(cell) > LIMIT:
+            clock[BROKEN] = 1
+            cell = 0
+        cells[i] = cell
+        digest = _hashed(digest, cell)
+        reference = cell
+        if first:
+            slot.seen[i] = 1
+            slot.mean[i] = float(cell)
+            slot.history[:, i] = float(cell)
+            predicted[i] = float(cell)
+            errors[i] = 0.0
+            continue
+
+        # How much too narrow or too wide the distribution was, for the cell that was met (the derivative of the
+        # logarithm of its probability), moves every factor of the scale.
+        upper = ((number + 0.5) * w - (expected - centre)) / spread
+        lower = upper - w / spread
+        chance = below(upper) - below(lower)
+        score = 4.0
+        if chance > 1e-9:
+            score = min(max((lower * density(lower) - upper * density(upper)) / chance, -1.0), 4.0)
+        known = float(cell)
+        if number == 0 and w > 1.0:
+            known += 0.5 * (expected - known)
+        error = known - expected
+        slot.stir[i] = 0.7 * float(slot.stir[i]) + 0.3 * min(abs(cell - expected) / (spread + 0.3 * w), 6.0)
+        slot.ratio[i] = min(max(float(slot.ratio[i]) * (1.0 + 0.005 * score), 0.01), 100.0)
+        factor = float(slot.level_factors[level_bin]) * (1.0 + 0.003 * score)
+        slot.level_factors[level_bin] = min(max(factor, 0.05), 20.0)
+        factor = float(slot.stir_factors[stir_bin]) * (1.0 + 0.005 * score)
+        slot.stir_factors[stir_bin] = min(max(factor, 0.05), 20.0)
+        coded += 1
+        slot_factor *= 1.0 + 0.2 / (1.0 + 0.3 * coded) * score
+        trust[i] = min(11.0 / (10.0 + (error * error) / (spread * spread + 0.05 * w * w)), 1.0)
+        error = min(max(error, -6.0 * spread), 6.0 * spread)
+        errors[i] = (expected - plan) + error
+        position[i] = known
+        add_scaled(correction, slot.upper[i], error / scale, i + 1)
+
+        count = int(slot.seen[i]) + 1
+        rate = max(0.005, 1.0 / (count + 1.0))
+        apart = known - float(slot.mean[i])
+        if count > 20:
+            most = 5.0 * math.sqrt(float(slot.variance[i]))
+            apart = min(max(apart, -most), most)
+        slot.seen[i] = min(count, 1000)
+        slot.mean[i] += rate * apart
+        slot.variance[i] += rate * (apart * apart - float(slot.variance[i]))
+        if slot.variance[i] < 0.01 * w * w:
+            slot.variance[i] = 0.01 * w * w
+    slot.spent[1] += position_in_bits(coder) - middle
+    clock[HASH] = digest
+    _learn(slot, features, last, position, errors, scales, trust)
+    clock[SAMPLES] += 1
+
+
+def _learn(
+    slot: Slot,
+    features: FloatArray,
+    last: FloatArray,
+    position: FloatArray,
+    errors: FloatArray,
+    scales: FloatArray,
+    trust: FloatArray,
+) -> None:
+    """Take a sample in: the regression in time, the spread of each sensor's errors, and how they go together."""
+    n = len(last)
+    samples = int(slot.clock[SAMPLES])
+    if samples == 0:
+        return
+    width = slot.width
+    total = 0.0
+    there = 0.0
+    for i in range(n):
+        scale = float(scales[i])
+        errors[i] /= scale
+        w = float(width[i])
+        if trust[i] > 0.0:
+            total += min(float(errors[i]) * float(errors[i]), 16.0)
+            there += 1.0
+            trust[i] /= scale * scale * float(slot.covariance[i, i]) + 0.1 * w * w
+    features[N_FEATURES] = position - last
+    add_products(slot.sums, features, trust, 0.998)
+    rate = max(0.002, 1.0 / (samples + 3.0))
+    quick = max(0.01, 1.0 / (samples + 2.0))
+    shared = 0.8 * (total / max(there, 1.0)) + 0.2
+    move_towards_products(slot.covariance, errors, rate)
+    for i in range(n):
+        w = float(width[i])
+        own = shared
+        if trust[i] > 0.0:
+            own = 0.8 * (total / there) + 0.2 * min(float(errors[i]) * float(errors[i]), 16.0)
+        else:
+            slot.covariance[i, i] += rate * float(slot.pivots[i])
+        spread = float(slot.spread[i])
+        slot.spread[i] = math.sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w)
+    if samples % 4 == 0 or samples < 32:
+        solve(slot.sums, 1.0, slot.weights)
+        extra = 0.0001 + 0.04 * ((width * width) / (slot.spread * slot.spread))
+        factorise(slot.covariance, 0.95, extra, slot.upper, slot.pivots)
+        for i in range(n):
+            if not (0.0 < slot.pivots[i] < 1e30) or not (abs(slot.weights[i % N_FEATURES]) < 1e6):
+                slot.covariance[:] = np.eye(n)
+                slot.upper[:] = np.eye(n)
+                slot.pivots[:] = 1.0
+                slot.sums[:] = 0.0
+                slot.weights[:] = 0.0
+                break
+
+
+def code_samples(
+    coder: IntArray,
+    buffer: ByteArray,
+    slot: Slot,
+    kinds: IntArray,
+    cells: IntArray,
+    positions: FloatArray,
+    readings: FloatArray,
+    limits: FloatArray,
+    patterns: IntArray,
+) -> None:
+    """Code the samples of a frame, one after another."""
+    for t in range(kinds.shape[0]):
+        code_sample(
+            coder, buffer, slot, kinds[t], cells[t], positions[t], readings[t], limits[t], patterns[t]
+        )
+        if slot.clock[BROKEN] == 1:
+            return
