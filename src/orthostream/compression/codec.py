@@ -27,6 +27,8 @@ class Codec(ABC):
 
     #: Sensors in a sample.
     n_sensors: int
+    #: Samples that one call of `encode` takes at most.
+    most_samples: int = 1 << 17
     #: Whether starting again would make what follows smaller.
     wants_restart: bool = False
 
@@ -34,7 +36,8 @@ class Codec(ABC):
     def encode(self, rows: FloatArray) -> list[Payload]:
         """Return what the other side needs in order to know some samples, NaN where a reading is missing.
 
-        What brings a dictionary comes first, the readings last.
+        What brings a dictionary comes first, then one payload of readings. Zeros at its end must mean nothing: they may
+        be added on the way.
         """
 
     @abstractmethod

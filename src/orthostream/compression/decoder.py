@@ -10,7 +10,7 @@ from orthostream._typing import FloatArray, IntArray
 from orthostream.compression.codec import READINGS, Codec, Payload
 from orthostream.compression.codecs import MOST_SENSORS, decoder_of
 from orthostream.compression.errors import FrameError
-from orthostream.compression.frame import HEADER, RESTART, TIMED, UPDATE, Frame, next_seed, take_frame
+from orthostream.compression.frame import HEADER, RESTART, TIMED, UPDATE, Frame, next_seed, open_frame
 from orthostream.compression.sample_times import SampleTimes
 from orthostream.compression.stream_header import MAGIC, StreamHeader
 from orthostream.compression.varint import Reader
@@ -56,10 +56,7 @@ class Decoder:
                 raise FrameError(f"{len(data) - size} bytes follow the header")
             self.open(header)
             return self._nothing()
-        frame = take_frame(data)
-        if frame is None or frame.size != len(data):
-            raise FrameError("this is not one whole frame")
-        return self.take(frame)
+        return self.take(self.open_frame(data), data)
 
     def open(self, header: StreamHeader) -> None:
         """Begin a stream."""
@@ -89,26 +86,25 @@ class Decoder:
         timed = self.header.schema.time is not None
         return Readings(np.empty((0, len(self.header.schema.columns))), np.empty(0, dtype=np.int64) if timed else None)
 
-    def take(self, frame: Frame) -> Readings:
-        """Return the samples of a frame."""
+    def open_frame(self, data: bytes) -> Frame:
+        """Return the frame that bytes are, if they are one that can come next."""
         if self.header is None:
             raise FrameError("a frame came before the header of its stream")
+        return open_frame(data, None if self.lost else self._seed)
+
+    def take(self, frame: Frame, data: bytes) -> Readings:
+        """Return the samples of a frame that was opened."""
         if frame.kind > UPDATE:
             what = "header" if frame.kind == HEADER else "end of a file"
             raise FrameError(f"this frame belongs to the {what}; it holds no samples")
-        restart = bool(frame.flags & RESTART)
-        if self.lost and not restart:
-            raise FrameError("frames before this one are missing; one that starts again is needed")
-        if not frame.fits(0 if restart else self._seed):
-            raise FrameError("a frame is damaged, or does not follow the ones before it")
-        if restart:
+        if frame.flags & RESTART:
             self._codec.restart()
             self._times.restart()
             self._seed = 0
         # Until all has gone well the state is good for nothing.
         self.lost = True
         values, times = self._decode(frame)
-        self._seed = next_seed(self._seed, frame.raw + frame.checksum)
+        self._seed = next_seed(self._seed, data)
         if frame.kind == READINGS:
             self._seed ^= self._codec.digest
         self.lost = False

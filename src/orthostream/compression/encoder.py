@@ -13,7 +13,7 @@ from orthostream.compression.codec import READINGS
 from orthostream.compression.codecs import MOST_PERIOD, codec_of
 from orthostream.compression.decoder import Decoder
 from orthostream.compression.errors import FrameError
-from orthostream.compression.frame import RESTART, TIMED, next_seed, pack_frame
+from orthostream.compression.frame import RESTART, TIMED, next_seed, pack_marked, pack_plain
 from orthostream.compression.lattice import NO_RESOLUTION, Resolution, find_resolution
 from orthostream.compression.sample_times import SampleTimes
 from orthostream.compression.schema import Schema
@@ -25,6 +25,17 @@ from orthostream.compression.varint import put_varint
 MOST_READINGS = 1 << 17
 #: Readings after which the state is forgotten, so that a reader can begin there.
 KEY_EVERY = 1 << 20
+
+
+class SentFrame(bytes):
+    """A frame; ``key`` is the number and the time of its first sample if a reader can begin there."""
+
+    key: tuple[int, int] | None
+
+    def __new__(cls, data: bytes, key: tuple[int, int] | None) -> SentFrame:
+        frame = super().__new__(cls, data)
+        frame.key = key
+        return frame
 
 
 class Encoder:
@@ -122,7 +133,7 @@ class Encoder:
         self._header: StreamHeader | None = None
         self._restarting = True
         self._since_key = 0
-        self._last_time: int | None = None
+        self._n_samples = 0
         self.achieved = Achieved()
         if period != "auto" or self.schema.time is None:
             self._open([])
@@ -194,22 +205,30 @@ class Encoder:
 
     def push(self, rows: ArrayLike, time: ArrayLike | None = None) -> list[bytes]:
         """Take samples of any number, each with its time if the schema has times; return the frames that are full."""
+        return list(self.push_frames(rows, time))
+
+    def flush(self) -> list[bytes]:
+        """Return frames of all samples that still wait."""
+        return list(self.flush_frames())
+
+    def push_frames(self, rows: ArrayLike, time: ArrayLike | None = None) -> list[SentFrame]:
+        """Do what `push` does, with what a file needs to know of each frame."""
         readings, times = self._checked(rows, time)
         if len(readings) == 0:
             return []
         self._waiting.append(readings)
         self._waiting_times += times
         if self._samples_per_frame is None:
-            return self.flush()
-        frames: list[bytes] = []
+            return self.flush_frames()
+        frames: list[SentFrame] = []
         ready = sum(map(len, self._waiting))
         if ready >= self._samples_per_frame:
             whole = ready - ready % self._samples_per_frame
             frames = self._emit(whole, self._samples_per_frame)
         return frames
 
-    def flush(self) -> list[bytes]:
-        """Return frames of all samples that still wait."""
+    def flush_frames(self) -> list[SentFrame]:
+        """Do what `flush` does, with what a file needs to know of each frame."""
         ready = sum(map(len, self._waiting))
         return self._emit(ready, self._samples_per_frame or ready) if ready else []
 
@@ -238,21 +257,22 @@ class Encoder:
             )
         return readings, [int(stamp) for stamp in stamps]
 
-    def _emit(self, count: int, per_frame: int) -> list[bytes]:
+    def _emit(self, count: int, per_frame: int) -> list[SentFrame]:
         rows = np.concatenate(self._waiting)
         times = self._waiting_times
         self._waiting = [rows[count:]] if count < len(rows) else []
         self._waiting_times = times[count:]
         if self._header is None:
             self._open(times[:count])
-        per_frame = max(1, min(per_frame, MOST_READINGS // rows.shape[1]))
-        frames: list[bytes] = []
+        per_frame = max(1, min(per_frame, MOST_READINGS // rows.shape[1], self._codec.most_samples))
+        frames: list[SentFrame] = []
         for start in range(0, count, per_frame):
             stop = min(start + per_frame, count)
             frames += self._frames(rows[start:stop], times[start:stop])
         return frames
 
-    def _frames(self, rows: FloatArray, times: list[int]) -> list[bytes]:
+    def _frames(self, rows: FloatArray, times: list[int]) -> list[SentFrame]:
+        before = None if self._since_key == 0 else self._seed
         restart = self._restarting or self._codec.wants_restart or self._since_key >= self._key_every
         if restart:
             self._codec.restart()
@@ -262,9 +282,10 @@ class Encoder:
             self._restarting = False
         payloads = self._codec.encode(rows)
         section = self._times.encode(times) if self.schema.time is not None else None
-        frames = []
+        frames: list[SentFrame] = []
         for payload in payloads:
             flags = RESTART if restart else 0
+            key = (self._n_samples, times[0] if times else 0) if restart else None
             body = payload.body
             if payload.kind == READINGS and section is not None:
                 prefix = bytearray()
@@ -273,17 +294,22 @@ class Encoder:
                 flags |= TIMED
                 self.achieved.count("times", len(prefix) + len(section))
             restart = False
-            frames.append(pack_frame(payload.kind, flags, body, self._seed))
+            if payload.kind == READINGS and not flags:
+                data = pack_plain(body, self._seed)
+            else:
+                data = pack_marked(payload.kind, flags, body, self._seed, before if flags & RESTART else self._seed)
+            frames.append(SentFrame(data, key))
             self._seed = next_seed(self._seed, frames[-1])
             self.achieved.count("framing", len(frames[-1]) - len(body))
             self.achieved.count("readings" if payload.kind == READINGS else "dictionary", len(payload.body))
         self._seed ^= self._codec.digest
         self._since_key += rows.size
+        self._n_samples += len(rows)
         if self._verify:
             self._compare(frames, rows, times)
         return frames
 
-    def _compare(self, frames: list[bytes], rows: FloatArray, times: list[int]) -> None:
+    def _compare(self, frames: list[SentFrame], rows: FloatArray, times: list[int]) -> None:
         """Decode what is about to be sent, and hold it against what was measured."""
         values = np.empty((0, rows.shape[1]))
         for frame in frames:

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthostream.compression.decoder import Decoder, Readings
-from orthostream.compression.encoder import Encoder
+from orthostream.compression.encoder import Encoder, SentFrame
 from orthostream.compression.errors import FrameError
-from orthostream.compression.frame import END, INDEX, LONGEST, RESTART, Frame, pack_frame, take_frame
+from orthostream.compression.frame import END, INDEX, LONGEST, RESTART, Frame, open_frame, pack_marked
 from orthostream.compression.schema import Schema
 from orthostream.compression.stream_header import StreamHeader
 from orthostream.compression.varint import Reader, fold, put_varint, unfold
 
 _CHUNK = 1 << 16
+_LONGEST_LENGTH = 10
 #: After the frame of the end: how many bytes it has, and these three.
 _MARK = b"END"
 
@@ -78,7 +79,6 @@ class OstWriter:
         self._path: Path | None = None
         self._owned = not hasattr(target, "write")
         self._keys: list[Key] = []
-        self._at = 0
         self._offset = 0
         self._before = End(0, 0, 0, 0, 0.0, 0.0)
         self._started = False
@@ -119,7 +119,6 @@ class OstWriter:
         self._started = True
         self._offset = reader.end_of_frames
         self._keys = reader.keys
-        self._at = reader.n_samples
         achieved = reader.achieved
         self._before = End(0, reader.n_samples, reader.n_readings, reader.n_missing, *achieved)
         others = {name: value for name, value in header.options.items() if name not in (*header.target, "period")}
@@ -138,25 +137,21 @@ class OstWriter:
 
     def write(self, rows: ArrayLike, time: ArrayLike | None = None) -> None:
         """Take samples in; whole frames of them are written."""
-        self._put(self.encoder.push(rows, time))
+        self._put(self.encoder.push_frames(rows, time))
 
     def flush(self) -> None:
         """Write the samples that wait for their frame to fill, and hand everything to the operating system."""
-        self._put(self.encoder.flush())
+        self._put(self.encoder.flush_frames())
         self._file.flush()
 
-    def _put(self, frames: list[bytes]) -> None:
+    def _put(self, frames: list[SentFrame]) -> None:
         if frames and not self._started:
             self._start()
         for frame in frames:
-            parsed = take_frame(frame)
-            assert parsed is not None
-            if parsed.flags & RESTART:
-                self._keys.append(Key(self._offset, -1, 0))
-            self._send(frame)
-        done = self._before.n_samples + self.encoder.achieved.n_samples
-        self._keys = [key._replace(sample=self._at) if key.sample < 0 else key for key in self._keys]
-        self._at = done
+            if frame.key is not None:
+                sample, time = frame.key
+                self._keys.append(Key(self._offset, self._before.n_samples + sample, time))
+            self._send(_framed(frame))
 
     def _start(self) -> None:
         self._started = True
@@ -171,13 +166,13 @@ class OstWriter:
         if self._closed:
             return
         try:
-            self._put(self.encoder.flush())
+            self._put(self.encoder.flush_frames())
             if not self._started:
                 self.encoder.settle()
                 self._start()
             index = self._offset
-            self._send(pack_frame(INDEX, 0, _pack_index(self._keys), 0))
-            end = pack_frame(END, 0, self._end(index), 0)
+            self._send(_framed(pack_marked(INDEX, 0, _pack_index(self._keys), 0)))
+            end = _framed(pack_marked(END, 0, self._end(index), 0))
             self._send(end + bytes([len(end)]) + _MARK)
             self._file.flush()
             if self._owned:
@@ -238,6 +233,7 @@ class OstReader:
         self._buffer = b""
         self._offset = 0
         self.keys: list[Key] = []
+        self._keys_without_time: list[Key] = []
         self.n_samples = self.n_readings = self.n_missing = self.n_frames = 0
         self.bits: dict[str, float] = {}
         self.bytes_by_component: dict[str, int] = {}
@@ -302,66 +298,78 @@ class OstReader:
         self._buffer = self._buffer[size:]
         self._offset += size
 
-    def _next(self) -> Frame | None:
+    def _next(self) -> tuple[bytes, int] | None:
+        """Return the next frame and the bytes that it takes with its length, None if the file ends before it does."""
         while True:
-            frame = take_frame(self._buffer)
-            if frame is not None:
-                return frame
+            try:
+                reader = Reader(self._buffer)
+                size = reader.varint(LONGEST)
+                if reader.at + size <= len(self._buffer):
+                    return reader.take(size), reader.at
+            except FrameError:
+                if len(self._buffer) > _LONGEST_LENGTH:
+                    raise
             if not self._more():
                 return None
 
     def __iter__(self) -> Iterator[Readings]:
         """Yield the samples of one frame after another."""
-        while (frame := self._next()) is not None:
+        while (found := self._next()) is not None:
+            data, size = found
+            frame = self._decoder.open_frame(data)
             if frame.kind == INDEX:
-                self._finish(frame)
+                self._finish(size)
                 return
-            if frame.flags & RESTART:
+            key = frame.flags & RESTART
+            if key:
                 self._bits_before = dict(self.bits)
-            readings = self._decoder.take(frame)
-            if frame.flags & RESTART:
-                first = int(readings.times[0]) if readings.times is not None and len(readings.times) else 0
-                self.keys.append(Key(self._offset, self.n_samples, first))
-            self._count(frame, readings)
-            self._skip(frame.size)
+            readings = self._decoder.take(frame, data)
+            if key:
+                self._keys_without_time.append(Key(self._offset, self.n_samples, 0))
+            if len(readings.values):
+                first = 0 if readings.times is None else int(readings.times[0])
+                self.keys += [each._replace(time=first) for each in self._keys_without_time]
+                self._keys_without_time = []
+            self._count(frame, size, readings)
+            self._skip(size)
             self.end_of_frames = self._offset
             if len(readings.values):
                 yield readings
 
-    def _count(self, frame: Frame, readings: Readings) -> None:
+    def _count(self, frame: Frame, size: int, readings: Readings) -> None:
         missing = int(np.isnan(readings.values).sum())
         self.n_frames += 1
         self.n_samples += len(readings.values)
         self.n_missing += missing
         self.n_readings += readings.values.size - missing
         part = "dictionary" if frame.kind else "readings"
-        for name, size in ((part, len(frame.body)), ("framing", frame.size - len(frame.body))):
-            self.bytes_by_component[name] = self.bytes_by_component.get(name, 0) + size
+        for name, count in ((part, len(frame.body)), ("framing", size - len(frame.body))):
+            self.bytes_by_component[name] = self.bytes_by_component.get(name, 0) + count
         since = self._decoder.bits_by_component
         self.bits = {
             name: self._bits_before.get(name, 0.0) + since.get(name, 0.0) for name in {*self._bits_before, *since}
         }
 
-    def _finish(self, index: Frame) -> None:
-        """Check the end of the file."""
-        if not index.fits(0):
-            raise FrameError("the index of the file is damaged")
+    def _finish(self, index_size: int) -> None:
+        """Check the end of the file, if it is there."""
         start = self._offset
-        self._skip(index.size)
+        self._skip(index_size)
         end = self._next()
         if end is None:
             return
-        found = _read_end(end)
-        self._skip(end.size)
-        while len(self._buffer) <= len(_MARK) + 1 and self._more():
+        data, size = end
+        found = _read_end(data)
+        self._skip(size)
+        mark = bytes([size]) + _MARK
+        while len(self._buffer) <= len(mark) and self._more():
             pass
-        if self._buffer != bytes([end.size]) + _MARK[: max(len(self._buffer) - 1, 0)] or len(self._buffer) < 4:
-            if len(self._buffer) < 4:
-                return
+        if mark.startswith(self._buffer) and len(self._buffer) < len(mark):
+            return
+        if self._buffer != mark:
             raise FrameError("bytes follow the end of the file")
         if found.index_offset != start or (self.keys and self.keys[0].sample == 0 and found.n_samples != self.n_samples):
             raise FrameError("the end of the file does not fit what is before it")
-        self.bytes_by_component["index"] = index.size + end.size + 4
+        self.bytes_by_component["index"] = index_size + size + len(mark)
         self.end = found
 
     def between(self, start: int | None = None, stop: int | None = None) -> Iterator[Readings]:
@@ -456,8 +464,21 @@ def _unpack_index(body: bytes) -> list[Key]:
     return keys
 
 
-def _read_end(frame: Frame) -> End:
-    if frame.kind != END or not frame.fits(0):
+def _framed(frame: bytes) -> bytes:
+    """Return a frame with its length before it."""
+    out = bytearray()
+    put_varint(out, len(frame))
+    return bytes(out) + frame
+
+
+def _unframed(data: bytes) -> bytes:
+    reader = Reader(data)
+    return reader.take(reader.varint(LONGEST))
+
+
+def _read_end(data: bytes) -> End:
+    frame = open_frame(data, None)
+    if frame.kind != END:
         raise FrameError("the end of the file is damaged")
     reader = Reader(frame.body)
     numbers = [reader.varint() for _ in range(4)]
@@ -472,12 +493,9 @@ def _read_keys(file: BinaryIO) -> list[Key]:
     if len(tail) < 4 or tail[1:] != _MARK:
         raise FrameError("the file has no end")
     file.seek(max(0, size - 4 - tail[0]))
-    frame = take_frame(file.read(tail[0]))
-    if frame is None:
-        raise FrameError("the end of the file is damaged")
-    end = _read_end(frame)
+    end = _read_end(_unframed(file.read(tail[0])))
     file.seek(end.index_offset)
-    index = take_frame(file.read(size - end.index_offset))
-    if index is None or index.kind != INDEX or not index.fits(0):
+    index = open_frame(_unframed(file.read(size - end.index_offset)), None)
+    if index.kind != INDEX:
         raise FrameError("the index of the file is damaged")
     return _unpack_index(index.body)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orthostream.compression.errors import FrameError
-from orthostream.compression.frame import HEADER, Frame, pack_frame, take_frame
+from orthostream.compression.frame import HEADER, LONGEST, open_frame, pack_marked
 from orthostream.compression.schema import Schema
+from orthostream.compression.varint import Reader, put_varint
 
 #: Four bytes that no frame begins with; the last one is the version of the format.
 MAGIC = b"OST\x01"
@@ -38,10 +39,13 @@ class StreamHeader:
     target: dict[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """Return the magic number and the header's frame."""
+        """Return the magic number, the length of the header's frame, and that frame."""
         plain = {"schema": self.schema.to_plain(), "codec": self.codec, "options": self.options, "target": self.target}
         text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False).encode()
-        return MAGIC + pack_frame(HEADER, 0, zlib.compress(text, 9), 0)
+        frame = pack_marked(HEADER, 0, zlib.compress(text, 9), 0)
+        out = bytearray(MAGIC)
+        put_varint(out, len(frame))
+        return bytes(out) + frame
 
     @classmethod
     def read(cls, data: bytes) -> tuple[StreamHeader, int]:
@@ -50,19 +54,17 @@ class StreamHeader:
             raise FrameError("this is no .ost stream: it does not begin with OST")
         if data[:4] != MAGIC:
             raise FrameError(f"this stream is of format version {data[3:4].hex() or '?'}, and only version 1 is known")
-        frame = take_frame(data, len(MAGIC))
-        if frame is None:
-            raise FrameError("the stream ends within its header")
-        return cls.of_frame(frame), len(MAGIC) + frame.size
+        reader = Reader(data, len(MAGIC))
+        frame = open_frame(reader.take(reader.varint(LONGEST)), None)
+        if frame.kind != HEADER:
+            raise FrameError("the header of the stream is damaged")
+        return cls._unpacked(frame.body), reader.at
 
     @classmethod
-    def of_frame(cls, frame: Frame) -> StreamHeader:
-        """Return the header that a frame holds."""
-        if frame.kind != HEADER or not frame.fits(0):
-            raise FrameError("the header of the stream is damaged")
+    def _unpacked(cls, body: bytes) -> StreamHeader:
         unpacker = zlib.decompressobj()
         try:
-            text = unpacker.decompress(frame.body, _EXPANSION * len(frame.body))
+            text = unpacker.decompress(body, _EXPANSION * len(body))
             if not unpacker.eof or unpacker.unused_data:
                 raise FrameError("the header of the stream is longer than it may be, or cut short")
             plain = json.loads(text)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from orthostream._typing import FloatArray
+
+
+def entries(row: Any) -> Any:
+    """Return a row as what single entries are read from fastest; it does not follow later changes of the row."""
+    return row.copy()
 
 
 def add_scaled(target: FloatArray, source: FloatArray, scale: float, start: int) -> None:
@@ -25,7 +32,10 @@ def means(rows: FloatArray, weights: FloatArray, total: float) -> FloatArray:
 
 
 def add_products(sums: FloatArray, rows: FloatArray, weights: FloatArray, keep: float) -> None:
-    """Forget a share of a matrix of sums, and add the weighted products of every two rows, summed in order."""
+    """Forget a share of a matrix of sums, and add the weighted products of every two rows, summed in order.
+
+    Only what lies on and below the diagonal is kept up.
+    """
     n_rows, n = rows.shape
     added = np.zeros((n_rows, n_rows))
     weighted = np.empty(n_rows)
@@ -33,20 +43,21 @@ def add_products(sums: FloatArray, rows: FloatArray, weights: FloatArray, keep: 
         for k in range(n_rows):
             weighted[k] = rows[k, i] * weights[i]
         for k in range(n_rows):
-            for j in range(n_rows):
+            for j in range(k + 1):
                 product = weighted[k] * rows[j, i]
                 added[k, j] = product if i == 0 else added[k, j] + product
     for k in range(n_rows):
-        for j in range(n_rows):
+        for j in range(k + 1):
             sums[k, j] = sums[k, j] * keep + added[k, j]
 
 
 def move_towards_products(matrix: FloatArray, row: FloatArray, rate: float) -> None:
-    """Move a matrix towards the products of the entries of a row."""
+    """Move a matrix towards the products of the entries of a row; only what lies on and above the diagonal is kept up."""
     n = len(row)
     for i in range(n):
-        for j in range(n):
-            matrix[i, j] += ((row[i] * row[j]) - matrix[i, j]) * rate
+        entry = row[i]
+        for j in range(i, n):
+            matrix[i, j] += ((entry * row[j]) - matrix[i, j]) * rate
 
 
 def factorise(matrix: FloatArray, scale: float, extra: FloatArray, upper: FloatArray, pivots: FloatArray) -> None:
@@ -76,8 +87,10 @@ def factorise(matrix: FloatArray, scale: float, extra: FloatArray, upper: FloatA
 def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
     """Solve the normal equations in all rows of a matrix but the last, which is the right-hand side."""
     n = len(solution)
-    work = sums[:n, :].copy()
+    work = np.empty((n, n + 1))
     for k in range(n):
+        for j in range(n):
+            work[k, j] = sums[max(j, k), min(j, k)]
         work[k, k] = work[k, k] * 1.0001 + ridge
         work[k, n] = sums[n, k]
     for k in range(n):

@@ -12,6 +12,7 @@ import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.kernel.range_coder import code_bit
+from orthostream.compression.kernel.rows import entries
 
 _CONTEXTS = 2 * 6 * 4 * 2 * 3
 
@@ -52,15 +53,19 @@ def code_presence(coder: IntArray, buffer: ByteArray, presence: Presence, row: I
     missing, age, restless, bits = presence
     went = 0
     came = 0
+    states = entries(missing)
+    ages = entries(age)
+    rates = entries(restless)
+    wanted = entries(row)
     for i in range(len(row)):
-        before = int(missing[i])
-        ago = int(age[i])
-        rate = int(restless[i])
+        before = states[i]
+        ago = ages[i]
+        rate = rates[i]
         alike = min(came if before == 1 else went, 3)
         other = min(went if before == 1 else came, 1)
         often = min(rate >> 13, 2)
         context = (((before * 6 + _recency(ago)) * 4 + alike) * 2 + other) * 3 + often
-        change = code_bit(coder, buffer, bits, context, 250, int(row[i]) ^ before)
+        change = code_bit(coder, buffer, bits, context, 250, wanted[i] ^ before)
         rate -= rate >> 5
         if change == 1:
             went += 1 - before
@@ -70,5 +75,6 @@ def code_presence(coder: IntArray, buffer: ByteArray, presence: Presence, row: I
             missing[i] = 1 - before
         elif ago < 1000:
             age[i] = ago + 1
-        restless[i] = rate
-        row[i] = missing[i]
+        if rate != rates[i]:
+            restless[i] = rate
+        row[i] = before ^ change

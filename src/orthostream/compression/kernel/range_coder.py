@@ -111,12 +111,12 @@ def code_bits(coder: IntArray, buffer: ByteArray, value: int, n_bits: int) -> in
 
 
 def finish_encoding(coder: IntArray, buffer: ByteArray) -> int:
-    """Write as few bytes as tell the interval from its neighbours; return how many there are in all."""
+    """Write as few halves of bytes as tell the interval from its neighbours; return how many bytes there are in all."""
     low = int(coder[LOW])
     width = int(coder[WIDTH])
     at = int(coder[AT])
-    for kept in range(7):
-        mask = (1 << (48 - 8 * kept)) - 1
+    for kept in range(13):
+        mask = (1 << (48 - 4 * kept)) - 1
         value = (low + mask) & ~mask
         if value < low + width:
             break
@@ -127,7 +127,7 @@ def finish_encoding(coder: IntArray, buffer: ByteArray) -> int:
             buffer[i] = 0
             i -= 1
         buffer[i] += 1
-    for i in range(kept):
+    for i in range((kept + 1) >> 1):
         buffer[at] = (value >> (40 - 8 * i)) & 255
         at += 1
     while at > 0 and buffer[at - 1] == 0:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from orthostream._typing import FloatArray
+
+
+def entries(row: Any) -> Any:
+    """Return a row as what single entries are read from fastest; it does not follow later changes of the row."""
+    return row.tolist()
 
 
 def add_scaled(target: FloatArray, source: FloatArray, scale: float, start: int) -> None:
@@ -19,14 +26,17 @@ def means(rows: FloatArray, weights: FloatArray, total: float) -> FloatArray:
 
 
 def add_products(sums: FloatArray, rows: FloatArray, weights: FloatArray, keep: float) -> None:
-    """Forget a share of a matrix of sums, and add the weighted products of every two rows, summed in order."""
+    """Forget a share of a matrix of sums, and add the weighted products of every two rows, summed in order.
+
+    Only what lies on and below the diagonal is of use.
+    """
     sums *= keep
     weighted = rows * weights
     sums += np.add.accumulate(weighted[:, None, :] * rows[None, :, :], axis=2)[:, :, -1]
 
 
 def move_towards_products(matrix: FloatArray, row: FloatArray, rate: float) -> None:
-    """Move a matrix towards the products of the entries of a row."""
+    """Move a matrix towards the products of the entries of a row; only what lies on and above the diagonal is of use."""
     matrix += ((row[:, None] * row[None, :]) - matrix) * rate
 
 
@@ -50,8 +60,10 @@ def factorise(matrix: FloatArray, scale: float, extra: FloatArray, upper: FloatA
 def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
     """Solve the normal equations in all rows of a matrix but the last, which is the right-hand side."""
     n = len(solution)
-    work = sums[:n, :].copy()
+    work = np.empty((n, n + 1))
     for k in range(n):
+        work[k, : k + 1] = sums[k, : k + 1]
+        work[:k, k] = sums[k, :k]
         work[k, k] = work[k, k] * 1.0001 + ridge
     work[:, n] = sums[n, :n]
     for k in range(n):

@@ -33,6 +33,7 @@ from orthostream.compression.kernel.range_coder import (
 from orthostream.compression.kernel.rows import (
     add_products,
     add_scaled,
+    entries,
     factorise,
     means,
     move_towards_products,
@@ -249,23 +250,33 @@ def code_sample(
     scales = np.zeros(n)
     trust = np.zeros(n)
     errors = np.zeros(n)
+    widths = entries(width)
+    plans = entries(predicted)
+    usual = entries(slot.mean)
+    variances = entries(slot.variance)
+    spreads = entries(slot.spread)
+    pivots = entries(slot.pivots)
+    seen = entries(slot.seen)
+    ratios = entries(slot.ratio)
+    stirs = entries(slot.stir)
+    away = entries(gone)
     reference = 0
     slot_factor = 1.0
     coded = 0
     for i in range(n):
-        w = float(width[i])
-        plan = float(predicted[i])
-        level = (plan - float(slot.mean[i])) / math.sqrt(float(slot.variance[i]))
+        w = widths[i]
+        plan = plans[i]
+        level = (plan - usual[i]) / math.sqrt(variances[i])
         level_bin = 0
         if level >= -2.5:
             level_bin = int(min(math.floor(level * 2.0) + 5.0, _LEVELS - 1.0))
-        scale = float(slot.spread[i]) * float(slot.level_factors[level_bin])
+        scale = spreads[i] * float(slot.level_factors[level_bin])
         expected = plan + scale * float(correction[i])
         if not (abs(expected) < LIMIT):
             expected = float(last[i])
         scales[i] = scale
-        first = slot.seen[i] == 0
-        if gone[i] == 1:
+        first = seen[i] == 0
+        if away[i] == 1:
             kinds[i] = MISSING
             digest = _hashed(digest, 1)
             if first:
@@ -305,9 +316,9 @@ def code_sample(
         if first:
             cell = _code_first(coder, buffer, slot, reference, cell)
         else:
-            deviation = math.sqrt(float(slot.pivots[i])) * scale
-            stir_bin = int(min(float(slot.stir[i]) * 3.0, _STIRS - 1.0))
-            spread = deviation * float(slot.ratio[i]) * float(slot.stir_factors[stir_bin]) * slot_factor * _LATENT
+            deviation = math.sqrt(pivots[i]) * scale
+            stir_bin = int(min(stirs[i] * 3.0, _STIRS - 1.0))
+            spread = deviation * ratios[i] * float(slot.stir_factors[stir_bin]) * slot_factor * _LATENT
             if not (spread < 1048576.0 * w):
                 spread = 1048576.0 * w
             if spread < 0.02 * w:
@@ -341,8 +352,8 @@ def code_sample(
         if number == 0 and w > 1.0:
             known += 0.5 * (expected - known)
         error = known - expected
-        slot.stir[i] = 0.7 * float(slot.stir[i]) + 0.3 * min(abs(cell - expected) / (spread + 0.3 * w), 6.0)
-        slot.ratio[i] = min(max(float(slot.ratio[i]) * (1.0 + 0.005 * score), 0.01), 100.0)
+        slot.stir[i] = 0.7 * stirs[i] + 0.3 * min(abs(cell - expected) / (spread + 0.3 * w), 6.0)
+        slot.ratio[i] = min(max(ratios[i] * (1.0 + 0.005 * score), 0.01), 100.0)
         factor = float(slot.level_factors[level_bin]) * (1.0 + 0.003 * score)
         slot.level_factors[level_bin] = min(max(factor, 0.05), 20.0)
         factor = float(slot.stir_factors[stir_bin]) * (1.0 + 0.005 * score)
@@ -355,17 +366,15 @@ def code_sample(
         position[i] = known
         add_scaled(correction, slot.upper[i], error / scale, i + 1)
 
-        count = int(slot.seen[i]) + 1
+        count = seen[i] + 1
         rate = max(0.005, 1.0 / (count + 1.0))
-        apart = known - float(slot.mean[i])
+        apart = known - usual[i]
         if count > 20:
-            most = 5.0 * math.sqrt(float(slot.variance[i]))
+            most = 5.0 * math.sqrt(variances[i])
             apart = min(max(apart, -most), most)
         slot.seen[i] = min(count, 1000)
-        slot.mean[i] += rate * apart
-        slot.variance[i] += rate * (apart * apart - float(slot.variance[i]))
-        if slot.variance[i] < 0.01 * w * w:
-            slot.variance[i] = 0.01 * w * w
+        slot.mean[i] = usual[i] + rate * apart
+        slot.variance[i] = max(variances[i] + rate * (apart * apart - variances[i]), 0.01 * w * w)
     slot.spent[1] += position_in_bits(coder) - middle
     clock[HASH] = digest
     _learn(slot, features, last, position, errors, scales, trust)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from orthostream.compression.tables.errors import TableError
@@ -49,7 +49,7 @@ class LineBlocks:
     def __iter__(self) -> Iterator[Block]:
         rest, line = b"", 1
         while True:
-            read = self._file.read(self._block_bytes)
+            read = self._read_block()
             text = rest + read
             if not self.bytes_read:
                 text = self._without_mark(text)
@@ -71,6 +71,15 @@ class LineBlocks:
                 block = self._checked(text[:cut], line)
                 yield block
                 line += block.text.count(b"\n")
+
+    def _read_block(self) -> bytes:
+        # What a pipe has, again and again: an interrupt between two calls is noticed, inside one long call it may wait.
+        read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
+        parts, missing = [], self._block_bytes
+        while missing and (part := read(missing)):
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
 
     def _without_mark(self, text: bytes) -> bytes:
         if text.startswith(_FOREIGN_MARKS):

@@ -53,6 +53,9 @@ class CsvWriter:
         """Hand everything on to the file."""
         self._file.flush()
 
+    def abandon(self) -> None:
+        """Stop: what was written is good for nothing."""
+
     def _write(self, rows: FloatArray, times: IntArray | None) -> None:
         columns = [self._texts[column.dtype](rows[:, place]) for place, column in enumerate(self._schema.columns)]
         if self._schema.time is not None and times is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, BinaryIO
 
@@ -77,6 +78,14 @@ class ParquetWriter:
         """Write what is left, and the end of the file."""
         self._flush()
         self._writer.close()
+
+    def abandon(self) -> None:
+        """Stop: what was written is good for nothing."""
+        self._batches = []
+        # Left open, it would write its end once nobody looks, to a file that may be closed by then.
+        with suppress(OSError, ValueError):
+            self._writer.close()
+        self._writer.is_open = False
 
     def _flush(self) -> None:
         if self._batches:

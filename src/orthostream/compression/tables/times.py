@@ -32,6 +32,7 @@ TIME_NAMES = frozenset(
     {"time", "timestamp", "times", "t", "ts", "epoch", "unix", "unixtime", "unix_time", "unix time", "date", "datetime"}
 )
 
+_SCALE = re.compile(r"1e-(\d{1,2})", re.ASCII)
 _DECIMAL = re.compile(r"([-+]?)(\d+)(?:\.(\d*))?", re.ASCII)
 _MOST_TICKS = 2**63 - 1
 # Up to here a product with a power of ten is wrong by less than one half.
@@ -153,15 +154,15 @@ def time_texts(ticks: IntArray, axis: TimeAxis) -> list[str]:
     """
     if axis.unit not in TICKS_PER_SECOND:
         return _decimal_texts(ticks, axis)
-    text = axis.text or "%Y-%m-%dT%H:%M:%S" + (".%f" if axis.unit != "s" else "") + ("%:z" if axis.zone else "")
     per_second = TICKS_PER_SECOND[axis.unit]
     seconds = ticks // per_second
     # Years of four digits, and room for an offset; what lies beyond is written as NumPy writes it.
     room = 2**63 // per_second - 172_800
     if ((seconds < max(-room, _YEAR_1)) | (seconds >= min(room, _YEAR_9999))).any():
-        return [str(np.datetime64(int(tick), axis.unit)) for tick in ticks.tolist()]
+        far: list[str] = ticks.astype(f"datetime64[{axis.unit}]").astype(str).tolist()
+        return far
     offsets = _offsets(seconds, axis.zone)
-    return TimePattern(text, axis.unit).format(ticks + offsets * per_second, offsets)
+    return _pattern_of(axis).format(ticks + offsets * per_second, offsets)
 
 
 def parse_time(text: str, axis: TimeAxis) -> int:
@@ -193,8 +194,18 @@ def parse_time(text: str, axis: TimeAxis) -> int:
     return tick - int(_offsets(np.array([tick // per_second]), axis.zone)[0]) * per_second
 
 
+def _pattern_of(axis: TimeAxis) -> TimePattern:
+    default = "%Y-%m-%dT%H:%M:%S" + (".%f" if axis.unit != "s" else "") + ("%:z" if axis.zone else "")
+    try:
+        return TimePattern(axis.text or default, axis.unit)
+    except ValueError:
+        # Not a pattern of ours: others may keep notes of their own there.
+        return TimePattern(default, axis.unit)
+
+
 def _decimals(axis: TimeAxis) -> int:
-    return int(axis.unit[3:]) if axis.unit.startswith("1e-") else 0
+    scale = _SCALE.fullmatch(axis.unit)
+    return int(scale[1]) if scale else 0
 
 
 def _decimal_texts(ticks: IntArray, axis: TimeAxis) -> list[str]:

@@ -40,7 +40,7 @@ def cosines(size: int) -> FloatArray:
     series = np.ones_like(square)
     for term in range(_TERMS, 0, -1):
         series = 1.0 - series * square / ((2 * term - 1) * (2 * term))
-    matrix = sign * series * np.sqrt(2.0 / size)
+    matrix: FloatArray = sign * series * np.sqrt(2.0 / size)
     matrix[0] = np.sqrt(1.0 / size)
     matrix.flags.writeable = False
     return matrix

@@ -9,10 +9,10 @@ from orthostream.compression.transform.step_size import nearest_level, step_size
 #: Samples over which the error that a step makes is averaged, and the weight of the first guess in them.
 _WATCHED = 1000.0
 _GUESS = 12.0
-#: Samples whose allowed error is saved for a storm, and what part of all samples they may be; and the fewest over which
-#: what is saved beyond that is spent.
+#: Samples whose allowed error is saved for a storm, and what part of all samples they may be; and over how many samples
+#: what is saved beyond that is spent: as many as half of those so far, within bounds.
 _SAVED, _PART_SAVED = 240.0, 0.03
-_SPENT_OVER = 2000.0
+_SPENT_OVER = (480.0, 2000.0)
 #: The mean square error goes with this power of the step: 2 where every coefficient is sent, less where few are.
 _POWER = 1.2
 
@@ -21,8 +21,8 @@ class ErrorControl:
     """Keeps the root mean square error of all readings so far at most at a bound.
 
     One step for all is what costs least at a given error, so the step follows what it has been worth over weeks and
-    what has been saved of the error that is allowed, slowly. Where a payload would break the bound it is refined at once,
-    for that payload.
+    what has been saved of the error that is allowed, slowly. Where a payload would break the bound it is refined at
+    once, for that payload.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ class ErrorControl:
         self._worth += (worth - self._worth) * min(rows / self._weight, 1.0)
         saved = (self.readings - self.squares / allowed) / (readings / rows)
         keep = min(_SAVED, _PART_SAVED * self._rows)
-        aim = min(max(1.0 + (saved - keep) / max(_SPENT_OVER, self._rows / 2.0), 0.5), 2.0)
+        horizon = min(max(_SPENT_OVER[0], self._rows / 2.0), _SPENT_OVER[1])
+        aim = min(max(1.0 + (saved - keep) / horizon, 0.5), 2.0)
         wanted = (aim / max(self._worth, 1e-9)) ** (1.0 / _POWER) * self.rmse
         # Not faster than a level a payload: readings that cost no error at all say little about the next ones.
         self.level += max(-8, min(1, round(8.0 * math.log2(wanted / step_size(self.level)))))

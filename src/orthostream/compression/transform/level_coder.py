@@ -1,7 +1,8 @@
 """Quantised coefficients as adaptive bits: atoms that are predicted well cost next to nothing.
 
-For the kernel: the same text runs plain and compiled (see `orthostream.compression.kernel`). A block of coefficients is an
-array (atoms, frequencies). Each atom first says whether it has any level other than zero. Where it has, each level is coded
+For the kernel: the same text runs plain and compiled (see `orthostream.compression.kernel`), in one space with the
+other modules there, so that no two of them may use a name for different things. A block of coefficients is an array
+(atoms, frequencies). Each atom first says whether it has any level other than zero. Where it has, each level is coded
 in unary, in a context of how large levels have been at this place and are at its neighbours.
 """
 
@@ -108,7 +109,12 @@ def code_levels(
                 else:
                     length = 1
                     while length < _UNARY and code_bit(
-                        coder, buffer, bits, _LARGER + size * _UNARY + length - 1, _LEVEL_MEMORY, 1 if magnitude > length else 0
+                        coder,
+                        buffer,
+                        bits,
+                        _LARGER + size * _UNARY + length - 1,
+                        _LEVEL_MEMORY,
+                        1 if magnitude > length else 0,
                     ):
                         length += 1
                     if length == _UNARY:

@@ -1,4 +1,4 @@
-"""Readings that go apart from the others, exactly: infinite ones, and ones so far off that they would disturb the rest."""
+"""Readings that go apart from the others, exactly: infinite ones, and ones so far off that they disturb the rest."""
 
 from __future__ import annotations
 
@@ -30,17 +30,28 @@ OUTLIER_BITS = _INTEGER + INTEGER_BITS
 _LARGEST_WHOLE = 1 << 40
 
 
-def find_outliers(rows: FloatArray, expected: FloatArray, step: float) -> BoolArray:
+def find_outliers(rows: FloatArray, expected: FloatArray | None, step: float) -> BoolArray:
     """Return which readings are to go apart; NaN is none of them.
 
-    >>> find_outliers(np.array([[1.0, 2.0, 1e9, np.inf, np.nan]]), np.zeros((1, 5)), 0.1)
+    Parameters
+    ----------
+    rows : array of shape (n_rows, n_sensors)
+    expected : array of shape (n_sensors,), or None
+        What samples are about; None takes the median of all readings.
+    step : float
+        Of the quantiser.
+
+    Examples
+    --------
+    >>> find_outliers(np.array([[1.0, 2.0, 1e9, np.inf, np.nan]]), np.zeros(5), 0.1)
     array([[False, False,  True,  True, False]])
     """
     finite = np.isfinite(rows)
     apart: BoolArray = np.isinf(rows) | (np.abs(np.where(finite, rows, 0.0)) > MOST_STEPS * step)
     kept = finite & ~apart
     if kept.any():
-        distance = np.abs(np.where(kept, rows - expected, 0.0))
+        usual = np.median(rows[kept]) if expected is None else expected
+        distance = np.abs(np.where(kept, rows, usual) - usual)
         apart |= distance > _FAR * max(float(np.median(distance[kept])), step)
     return apart
 

@@ -1,8 +1,8 @@
 """Which cells of a block are set, as adaptive bits: missing readings, and readings that go another way.
 
-For the kernel: the same text runs plain and compiled (see `orthostream.compression.kernel`). A *plane* is an array of bits
-(rows, sensors). A row says whether anything has changed since the last one; where it has, each sensor says whether it has
-changed, in a context of how long ago it last did, how often it does, and how many have in this row.
+For the kernel: the same text runs plain and compiled (see `orthostream.compression.kernel`). A *plane* is an array of
+bits (rows, sensors). A row says whether anything has changed since the last one; where it has, each sensor says whether
+it has changed, in a context of how long ago it last did, how often it does, and how many have in this row.
 """
 
 from __future__ import annotations

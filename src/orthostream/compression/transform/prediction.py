@@ -31,8 +31,8 @@ HABITS = (
 def predicted(history: FloatArray, mean: FloatArray, n_rows: int, period: int, habit: Habit) -> FloatArray:
     """Return the next samples as a habit has them.
 
-    Each is ``season * y[-period] + keep * (y[-1] - season * y[-period-1])`` and, for what is left of one, the mean. With
-    the same weights for all sensors this commutes with any transform.
+    Each is ``season * y[-period] + keep * (y[-1] - season * y[-period-1])`` and, for what is left of one, the mean.
+    With the same weights for all sensors this commutes with any transform.
 
     Parameters
     ----------

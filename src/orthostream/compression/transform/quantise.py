@@ -10,10 +10,11 @@ from orthostream.compression.transform.cosines import cosines
 from orthostream.compression.transform.level_coder import LARGEST_LEVEL
 from orthostream.compression.transform.prediction import HABITS, predicted
 
-#: How large a coefficient must be, in steps, to be sent at all, and by how much less than half a step others are
-#: rounded up: zeros are cheap. A zone that follows what a level would cost in its place gains nothing: what is left out
-#: now costs the next blocks their prediction, and the basis its knowledge.
-_DEAD_ZONE, _BIAS = 0.9, 0.2
+#: How large a coefficient must be, in steps, to be sent at all where few are and where all are, and by how much less
+#: than half a step the others are rounded up: zeros are cheap where there are many. A zone for each coefficient after
+#: what a level would cost in its place gained nothing: what is left out now is missed by prediction and basis later.
+_WIDE_ZONE, _NARROW_ZONE = 0.9, 0.5
+_WIDE_BIAS, _NARROW_BIAS = 0.2, 0.05
 #: How often gaps are filled anew with what the levels say of them.
 _FILLINGS = 12
 
@@ -45,12 +46,16 @@ def best_levels(
     cosine = cosines(len(rows))
     residual = np.where(seen, rows - expected, 0.0)
     whole = bool(seen.all())
-    filled = residual
+    # What others did is the first guess, without which a sensor that was never seen would be taken to be at zero.
+    filled = np.where(seen, residual, residual.sum(axis=1, keepdims=True) / np.maximum(seen.sum(axis=1), 1)[:, None])
     levels = np.zeros((len(components), len(rows)))
     for _ in range(1 if whole else _FILLINGS):
         coefficients = components @ (cosine @ filled).T / step
         size = np.abs(coefficients)
-        fresh = np.sign(coefficients) * np.where(size < _DEAD_ZONE, 0.0, np.maximum(np.floor(size + (0.5 - _BIAS)), 1.0))
+        busy = float((size > 0.5).mean())
+        zone = _WIDE_ZONE + (_NARROW_ZONE - _WIDE_ZONE) * busy
+        bias = _WIDE_BIAS + (_NARROW_BIAS - _WIDE_BIAS) * busy
+        fresh = np.sign(coefficients) * np.where(size < zone, 0.0, np.maximum(np.floor(size + (0.5 - bias)), 1.0))
         if (fresh == levels).all():
             break
         levels = fresh

@@ -8,6 +8,8 @@ import zlib
 import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray, IntArray
+from orthostream.compression.codec import Payload
+from orthostream.compression.dictionary_update import QuantisedDictionary
 from orthostream.compression.transform.adapted_basis import AdaptedBasis
 from orthostream.compression.transform.block import Block, Past, first_past, past_of_one
 from orthostream.compression.transform.level_coder import MOST_ROWS
@@ -15,6 +17,8 @@ from orthostream.compression.transform.outliers import MOST_STEPS
 from orthostream.compression.transform.step_size import step_size
 from orthostream.compression.transform.symbol_model import SymbolModel
 
+#: Atoms of a dictionary that is sent: the leading ones, since what a step leaves of the others is not worth their bits.
+MOST_ATOMS = 8
 #: A sensor that has been apart for so many samples has moved for good: it is believed.
 _BELIEVED_AFTER = 24
 
@@ -39,6 +43,26 @@ class SharedState:
         self.is_new = True
         self.digest = zlib.crc32(struct.pack("<II", n_sensors, period))
         self._apart_for = np.zeros(n_sensors, dtype=np.int64)
+        self._dictionary: QuantisedDictionary | None = None
+
+    @property
+    def dictionary(self) -> QuantisedDictionary:
+        """The atoms that were sent last; made when it is first asked for, since most streams do without."""
+        if self._dictionary is None:
+            n_sensors = len(self.past.mean)
+            self._dictionary = QuantisedDictionary(min(MOST_ATOMS, n_sensors), n_sensors)
+        return self._dictionary
+
+    @property
+    def has_dictionary(self) -> bool:
+        """Whether any atoms were sent."""
+        return self._dictionary is not None and self._dictionary.epoch > 0
+
+    def take(self, payload: Payload) -> None:
+        """Move to the state after a payload that brings a dictionary."""
+        self.dictionary.receive(payload)
+        self.basis.seed(self.dictionary.components)
+        self.digest = zlib.crc32(payload.body, self.digest)
 
     def cut(self, n_rows: int) -> list[int]:
         """Return into blocks of how many rows a payload is cut: the first sample of all comes alone."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,7 +13,16 @@ from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel import range_coder
 from orthostream.compression.kernel.compiled import can_compile, compiled
-from orthostream.compression.kernel.range_coder import DECODING, EVEN, INTEGER_BITS, MODE, code_bit, code_integer
+from orthostream.compression.kernel.range_coder import (
+    AT,
+    DECODING,
+    EVEN,
+    INTEGER_BITS,
+    MODE,
+    WIDTH,
+    code_bit,
+    code_integer,
+)
 from orthostream.compression.transform import level_coder, plane_coder
 from orthostream.compression.transform.block import Block
 from orthostream.compression.transform.level_coder import LEVEL_BITS, MOST_ROWS, UNIT, overrun, start_level_bits
@@ -48,6 +58,8 @@ class SymbolModel:
         for bits, memory in zip(self.plane_bits, self.planes, strict=True):
             start_plane(bits, memory)
         self.outliers = start_outlier_bits()
+        #: Bits that levels have taken so far where this model has encoded: for whoever keeps a budget.
+        self.level_bits = 0.0
         self.last_outliers = np.zeros(n_sensors)
         self._kernel: dict[str, Callable[..., Any]] = {}
         if can_compile() if fast is None else fast:
@@ -81,7 +93,10 @@ class SymbolModel:
 
     def code_block(self, coder: IntArray, buffer: ByteArray, block: Block) -> Block:
         """Code a block; where the coder decodes, what is given only says how large it is, and is written to."""
-        habits = self._code_habit(coder, buffer, 0, block.habits[0]), self._code_habit(coder, buffer, 1, block.habits[1])
+        habits = (
+            self._code_habit(coder, buffer, 0, block.habits[0]),
+            self._code_habit(coder, buffer, 1, block.habits[1]),
+        )
         code_plane = self._kernel.get("code_plane", plane_coder.code_plane)
         for plane, bits, memory in zip((block.missing, block.apart), self.plane_bits, self.planes, strict=True):
             if not code_plane(coder, buffer, bits, memory, plane):
@@ -92,8 +107,10 @@ class SymbolModel:
             if overrun(coder):
                 raise FrameError("the values of a block go on beyond the end of its payload.")
         code_levels = self._kernel.get("code_levels", level_coder.code_levels)
+        before = _position(coder)
         if not code_levels(coder, buffer, self.levels, self.activity, self.sizes, block.levels):
             raise FrameError("the coefficients of a block are too large, or go on beyond the end of its payload.")
+        self.level_bits += _position(coder) - before
         return block._replace(habits=habits)
 
     def _code_habit(self, coder: IntArray, buffer: ByteArray, which: int, habit: int) -> int:
@@ -104,3 +121,8 @@ class SymbolModel:
         if coder[MODE] == DECODING and node - 8 >= len(HABITS):
             raise FrameError(f"there are {len(HABITS)} habits, and number {node - 8} is none of them.")
         return node - 8
+
+
+def _position(coder: IntArray) -> float:
+    """Return how many bits a coder has come to, up to a constant."""
+    return 8.0 * float(coder[AT]) - math.log2(float(coder[WIDTH]))

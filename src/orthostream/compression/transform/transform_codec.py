@@ -19,6 +19,7 @@ from orthostream.compression.kernel.range_coder import (
 )
 from orthostream.compression.transform.block import Block, Past, completed
 from orthostream.compression.transform.budget_control import BudgetControl
+from orthostream.compression.transform.dictionary_offer import DictionaryOffer
 from orthostream.compression.transform.error_control import ErrorControl
 from orthostream.compression.transform.outliers import find_outliers
 from orthostream.compression.transform.quantise import best_habits, best_levels
@@ -26,8 +27,8 @@ from orthostream.compression.transform.shared_state import SharedState
 from orthostream.compression.transform.step_size import HIGHEST_LEVEL, LOWEST_LEVEL, nearest_level, step_size
 from orthostream.compression.transform.symbol_model import SymbolModel
 
-#: Samples that a payload may have; more are sent as several.
-MOST_ROWS_IN_PAYLOAD = 64
+#: Readings that a payload may have; more are sent as several.
+MOST_READINGS = 1 << 17
 MOST_SENSORS = 2048
 #: Bytes that a reading takes at most, if all of its adaptive bits were surprising.
 _BYTES_PER_READING = 160
@@ -41,6 +42,7 @@ class _Attempt(NamedTuple):
     level: int
     blocks: list[Block]
     samples: list[FloatArray]
+    expected: list[FloatArray]
     past: Past
     squares: float
 
@@ -50,8 +52,8 @@ class TransformCodec(Codec):
 
     The basis is orthonormal, so that the squared errors of coefficients add up to those of readings: one step for all
     of them costs the fewest bits. Blocks of up to 32 samples are predicted from the past, transformed along the sensors
-    by the basis and along time by cosines, and quantised with a dead zone; what is predicted well costs next to nothing.
-    The basis is learnt from what was decoded, by both sides.
+    by the basis and along time by cosines, and quantised with a dead zone; what is predicted well costs next to
+    nothing. The basis is learnt from what was decoded, by both sides, so that it need not be sent.
 
     Parameters
     ----------
@@ -65,13 +67,16 @@ class TransformCodec(Codec):
         budget. Either this or ``rmse`` must be given.
     period : int, default 24
         Samples after which habits repeat, such as the hours of a day.
+    learn : bool, default False
+        Also learn a dictionary from what is measured, on the side that sends, and send its leading atoms whenever that
+        is seen to pay: it seldom does, and learning takes some five times the time of all the rest.
     fast : bool, optional
         Run the inner loops compiled; by default where Numba is installed. The bytes are the same.
 
     Attributes
     ----------
     basis : str
-        Which basis was used last.
+        Which basis was used last: "cosines", "adapted" or, once a dictionary was sent, "learnt".
 
     Examples
     --------
@@ -97,6 +102,7 @@ class TransformCodec(Codec):
         rmse: float | None = None,
         bits_per_reading: float | None = None,
         period: int = 24,
+        learn: bool = False,
         fast: bool | None = None,
     ) -> None:
         for name, count, most in (("n_sensors", n_sensors, MOST_SENSORS), ("period", period, 10_000)):
@@ -111,12 +117,15 @@ class TransformCodec(Codec):
         self.rmse = rmse
         self.bits_per_reading = bits_per_reading
         self.period = int(period)
+        self.learn = bool(learn)
         self.fast = fast
+        self._most_rows = MOST_READINGS // self.n_sensors
         self.restart()
 
     def restart(self) -> None:
         self._state = SharedState(self.n_sensors, self.period, self.fast)
         self._control: ErrorControl | BudgetControl | None = None
+        self._offer = DictionaryOffer() if self.learn else None
 
     @property
     def digest(self) -> int:
@@ -124,8 +133,9 @@ class TransformCodec(Codec):
 
     @property
     def basis(self) -> str:
-        """Which basis was used last: cosines before anything is known, then the one that both sides adapt."""
-        return "cosines" if self._state.is_new else "adapted"
+        if self._state.is_new:
+            return "cosines"
+        return "learnt" if self._state.has_dictionary else "adapted"
 
     # -- the side that sends -------------------------------------------------------------------------------------
 
@@ -133,8 +143,25 @@ class TransformCodec(Codec):
         samples = np.asarray(rows, dtype=float)
         if samples.ndim != 2 or samples.shape[1] != self.n_sensors or not len(samples):
             raise ValueError(f"rows must have shape (1 or more, {self.n_sensors}), got {samples.shape}.")
-        count = -(-len(samples) // MOST_ROWS_IN_PAYLOAD)
-        return [self._encode(part) for part in np.array_split(samples, count)]
+        count = -(-len(samples) // self._most_rows)
+        payloads = []
+        for part in np.array_split(samples, count):
+            payloads += self._offered()
+            payloads.append(self._encode(part))
+        return payloads
+
+    def _offered(self) -> list[Payload]:
+        if self._offer is None or self._control is None:
+            return []
+        payload = self._offer.payload(self._state, step_size(self._state.level))
+        if payload is None:
+            return []
+        if isinstance(self._control, BudgetControl):
+            if not self._control.allows(len(payload.body), 0):
+                return []
+            self._control.spend(len(payload.body))
+        self._state.take(payload)
+        return [payload]
 
     def _encode(self, rows: FloatArray) -> Payload:
         if self._control is None:
@@ -145,6 +172,11 @@ class TransformCodec(Codec):
             attempt, body = self._within_error(rows, apart, control)
         else:
             attempt, body = self._within_budget(rows, apart, control)
+        if self._offer is not None:
+            seen = ~np.isnan(rows) & ~apart
+            readings = np.where(seen, rows, np.concatenate(attempt.samples))
+            centred = np.where(seen, rows - attempt.past.mean, np.nan)
+            self._offer.learn(centred, readings - np.concatenate(attempt.expected))
         self._state.settle(body, attempt.level, attempt.blocks, attempt.samples, attempt.past)
         return Payload(READINGS, body)
 
@@ -152,16 +184,12 @@ class TransformCodec(Codec):
         if self.rmse is not None:
             return ErrorControl(self.rmse)
         assert self.bits_per_reading is not None
-        finite = rows[np.isfinite(rows)]
-        spread = float(np.median(np.abs(finite - np.median(finite)))) if finite.size else 0.0
-        return BudgetControl(self.bits_per_reading, nearest_level(min(max(spread, 1e-6), 1e100)))
+        usual = rows[np.abs(rows) < 1e100]
+        spread = float(np.median(np.abs(usual - np.median(usual)))) if usual.size else 0.0
+        return BudgetControl(self.bits_per_reading, nearest_level(max(spread, 1e-6)))
 
     def _apart(self, rows: FloatArray, step: float) -> BoolArray:
-        expected = self._state.past.history[-1]
-        if self._state.is_new:
-            finite = rows[np.isfinite(rows)]
-            expected = np.full(self.n_sensors, np.median(finite) if finite.size else 0.0)
-        return find_outliers(rows, np.broadcast_to(expected, rows.shape), step)
+        return find_outliers(rows, None if self._state.is_new else self._state.past.history[-1], step)
 
     def _within_error(self, rows: FloatArray, apart: BoolArray, control: ErrorControl) -> tuple[_Attempt, bytes]:
         level = control.level
@@ -191,8 +219,9 @@ class TransformCodec(Codec):
             if empty or level >= HIGHEST_LEVEL or control.allows(len(body), readings):
                 break
             level = min(level + 2, HIGHEST_LEVEL)
+        level_bits = symbols.level_bits - self._state.symbols.level_bits
         self._state.symbols = symbols
-        control.settle(level, len(body), readings, len(rows))
+        control.settle(level, len(body), level_bits, readings, len(rows))
         return attempt, body
 
     def _attempt(self, rows: FloatArray, apart: BoolArray, level: int) -> _Attempt:
@@ -205,6 +234,7 @@ class TransformCodec(Codec):
         costs = state.symbols.habit_costs()
         blocks: list[Block] = []
         decoded: list[FloatArray] = []
+        predictions: list[FloatArray] = []
         for size in state.cut(len(rows)):
             part = slice(start, start + size)
             start += size
@@ -212,13 +242,16 @@ class TransformCodec(Codec):
             habits = best_habits(readings, seen[part], past, components, step, costs)
             expected = past.predicted(habits, size, components[0])
             levels = best_levels(readings, seen[part], expected, components, step)
-            block = Block(habits, missing[part].astype(np.int64), apart[part].astype(np.int64), rows[part].copy(), levels)
+            block = Block(
+                habits, missing[part].astype(np.int64), apart[part].astype(np.int64), rows[part].copy(), levels
+            )
             samples = completed(block, expected, state.basis, step)
             squares += float(np.square(np.where(seen[part], readings - samples, 0.0)).sum())
             past = state.after(past, samples, is_first=not blocks)
             blocks.append(block)
             decoded.append(samples)
-        return _Attempt(level, blocks, decoded, past, squares)
+            predictions.append(expected)
+        return _Attempt(level, blocks, decoded, predictions, past, squares)
 
     def _coded(self, attempt: _Attempt, symbols: SymbolModel) -> bytes:
         n_rows = sum(map(len, attempt.samples))
@@ -235,16 +268,22 @@ class TransformCodec(Codec):
     # -- the side that receives ----------------------------------------------------------------------------------
 
     def decode(self, payload: Payload) -> FloatArray:
-        if payload.kind != READINGS:
-            raise FrameError(f"a payload of kind {payload.kind} is not for this codec, which sends no dictionary.")
+        # What nobody has sent may add up to anything; it is looked at before it is believed.
+        with np.errstate(all="ignore"):
+            if payload.kind == READINGS:
+                return self._decode(payload)
+            self._state.take(payload)
+            return np.empty((0, self.n_sensors))
+
+    def _decode(self, payload: Payload) -> FloatArray:
         state = self._state
         buffer = np.frombuffer(payload.body, dtype=np.uint8).copy()
         coder = np.zeros(CODER_SIZE, dtype=np.int64)
         start_decoding(coder, buffer, len(buffer))
         n_rows, change = state.symbols.code_header(coder, buffer, 1, 0)
         level = state.level + change
-        if n_rows > MOST_ROWS_IN_PAYLOAD:
-            raise FrameError(f"a payload has at most {MOST_ROWS_IN_PAYLOAD} samples, not {n_rows}.")
+        if n_rows > self._most_rows:
+            raise FrameError(f"a payload has at most {self._most_rows} samples, not {n_rows}.")
         if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
             raise FrameError(f"a step has a level from {LOWEST_LEVEL} to {HIGHEST_LEVEL}, not {level}.")
         step = step_size(level)
