@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orthostream.compression.alike import labels_of
 from orthostream.compression.codec import Codec
 from orthostream.compression.conditional_codec import ConditionalCodec
 from orthostream.compression.errors import FrameError
@@ -32,7 +33,8 @@ def codec_of(header: StreamHeader, *, encoding: bool, resolutions: list[Resoluti
                 dtypes=[column.dtype for column in columns],
             )
         period = options.get("period", 0)
-        return ConditionalCodec(len(columns), bound=bound, period=period, resolutions=resolutions)
+        labels = labels_of(columns) if encoding else None
+        return ConditionalCodec(len(columns), bound=bound, period=period, resolutions=resolutions, labels=labels)
     if header.codec == "transform":
         return TransformCodec(len(columns), **options)
     if header.codec == "paper":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
+from orthostream.compression.alike import groups_of
 from orthostream.compression.codec import READINGS, Codec, Payload
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel import compiled_rows, presence, range_coder, rows, slot, student
@@ -25,10 +26,11 @@ from orthostream.compression.lattice import (
     linear_lattice,
 )
 from orthostream.compression.targets import ErrorBound
-from orthostream.compression.varint import Reader
+from orthostream.compression.varint import Reader, put_varint
 
-#: Sensors that are conditioned on each other; more of them are coded in blocks, since the work grows with the cube.
-BLOCK = 160
+#: Sensors that are conditioned on each other; more of them are coded in several groups, since the work grows with the
+#: cube.
+LARGEST_GROUP = 160
 #: Readings that a byte may stand for at most, so that a few bytes never become a flood.
 MOST_READINGS_PER_BYTE = 96
 #: Share of readings off their lattice above which another lattice is looked for.
@@ -57,6 +59,8 @@ class ConditionalCodec(Codec):
         Samples in a day, or in whatever else comes round; 0 for none.
     resolutions : list of Resolution, optional
         Of each sensor; by default they are looked for in the first samples.
+    labels : sequence of str, optional
+        What each sensor measures; only those of one label are coded together.
     accelerate : bool, optional
         Whether to use compiled code, which gives the same bits; by default where Numba is installed.
 
@@ -73,9 +77,11 @@ class ConditionalCodec(Codec):
         bound: ErrorBound | None = None,
         period: int = 0,
         resolutions: list[Resolution] | None = None,
+        labels: Sequence[str] | None = None,
         accelerate: bool | None = None,
     ) -> None:
         self.n_sensors = n_sensors
+        self._labels = labels or [""] * n_sensors
         self.period = period
         self.bound = bound
         self._resolutions = resolutions
@@ -86,6 +92,7 @@ class ConditionalCodec(Codec):
     def restart(self) -> None:
         self._lattice: Lattice | None = None
         self._slots: list[Slot] = []
+        self._members: list[IntArray] = []
         self._counts: IntArray = np.full(INTEGER_BITS + 1, EVEN, dtype=np.int64)
         self._last_count = 1
         self.wants_restart = False
@@ -115,8 +122,8 @@ class ConditionalCodec(Codec):
         prefix = b""
         if self._lattice is None:
             self._lattice = self._choose(rows)
-            self._open()
-            prefix = self._lattice.to_bytes()
+            self._open(groups_of(rows, self._labels, self._lattice, LARGEST_GROUP))
+            prefix = self._lattice.to_bytes() + self._groups_to_bytes()
         body = self._encode(rows, self.bound.limits(rows))
         least = -(-rows.size // MOST_READINGS_PER_BYTE)
         return [Payload(READINGS, (prefix + body).ljust(least, b"\0"))]
@@ -127,7 +134,7 @@ class ConditionalCodec(Codec):
         reader = Reader(payload.body)
         if self._lattice is None:
             self._lattice = Lattice.read(reader, self.n_sensors)
-            self._open()
+            self._open(self._read_groups(reader))
         data: ByteArray = np.frombuffer(reader.rest(), dtype=np.uint8).copy()
         self._call["start_decoding"](self._coder, data, len(data))
         count = self._code_count(data, 0)
@@ -174,24 +181,52 @@ class ConditionalCodec(Codec):
             for i, each in enumerate(found)
         ]
 
-    def _open(self) -> None:
+    def _open(self, groups: IntArray) -> None:
         lattice = self._lattice
         assert lattice is not None
         powers = lattice.powers()
-        self._slots = []
-        for start in range(0, self.n_sensors, BLOCK):
-            part = slice(start, start + BLOCK)
-            self._slots.append(
-                new_slot(
-                    lattice.width[part].astype(np.float64),
-                    lattice.numerator[part].copy(),
-                    lattice.denominator[part].copy(),
-                    lattice.offset[part].copy(),
-                    np.ascontiguousarray(powers[part]),
-                    lattice.single[part].astype(np.int64),
-                    self.period,
-                )
+        self._members = [np.flatnonzero(groups == number) for number in range(int(groups.max()) + 1)]
+        self._slots = [
+            new_slot(
+                lattice.width[part].astype(np.float64),
+                lattice.numerator[part],
+                lattice.denominator[part],
+                lattice.offset[part],
+                powers[part],
+                lattice.single[part].astype(np.int64),
+                self.period,
             )
+            for part in self._members
+        ]
+
+    def _groups_to_bytes(self) -> bytes:
+        """Return the groups: how many there are, and, if several, runs of neighbours of one group."""
+        out = bytearray()
+        put_varint(out, len(self._members))
+        if len(self._members) > 1:
+            groups = np.zeros(self.n_sensors, dtype=np.int64)
+            for number, part in enumerate(self._members):
+                groups[part] = number
+            ends = np.append(np.flatnonzero(np.diff(groups)) + 1, self.n_sensors)
+            for start, end in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
+                put_varint(out, end - start)
+                put_varint(out, int(groups[start]))
+        return bytes(out)
+
+    def _read_groups(self, reader: Reader) -> IntArray:
+        count = reader.varint(self.n_sensors)
+        groups = np.zeros(self.n_sensors, dtype=np.int64)
+        start = 0
+        while count > 1 and start < self.n_sensors:
+            run = reader.varint(self.n_sensors - start)
+            groups[start : start + run] = reader.varint(count - 1)
+            start += run
+            if run == 0:
+                raise FrameError("groups of sensors are damaged")
+        sizes = np.bincount(groups, minlength=count)
+        if len(sizes) != count or sizes.min() == 0 or sizes.max() > LARGEST_GROUP:
+            raise FrameError("groups of sensors are damaged, or larger than they may be")
+        return groups
 
     def _encode(self, rows: FloatArray, limits: FloatArray) -> bytes:
         lattice = self._lattice
@@ -205,7 +240,8 @@ class ConditionalCodec(Codec):
         cells = np.zeros(rows.shape, dtype=np.int64)
         self._code(buffer, kinds, cells, np.nan_to_num(positions), rows, limits, patterns)
         finite = np.isfinite(rows)
-        self.wants_restart = bool(((kinds == RAW) & finite).sum() > _TOO_MANY * max(finite.sum(), 1))
+        strays = int(((kinds == RAW) & finite).sum()) > _TOO_MANY * max(int(finite.sum()), 1)
+        self.wants_restart = strays and self._choose(rows).to_bytes() != lattice.to_bytes()
         return buffer[: self._call["finish_encoding"](self._coder, buffer)].tobytes()
 
     def _code_count(self, buffer: ByteArray, count: int) -> int:
@@ -216,20 +252,17 @@ class ConditionalCodec(Codec):
         return self._last_count
 
     def _code(self, buffer: ByteArray, *matrices: Any) -> None:
-        """Code samples, block after block within each; the matrices are as `kernel.slot.code_sample` has them."""
+        """Code samples, one group of sensors after another; the matrices are as `kernel.slot.code_sample` has them."""
         code_samples = self._call["code_samples"]
         with np.errstate(all="ignore"):
             if len(self._slots) == 1:
                 code_samples(self._coder, buffer, self._slots[0], *matrices)
                 return
-            blocks = [slice(k * BLOCK, (k + 1) * BLOCK) for k in range(len(self._slots))]
-            parts = [[np.ascontiguousarray(matrix[:, block]) for matrix in matrices] for block in blocks]
-            for t in range(len(matrices[0])):
-                for own, part in zip(self._slots, parts, strict=True):
-                    code_samples(self._coder, buffer, own, *(matrix[t : t + 1] for matrix in part))
-            for block, part in zip(blocks, parts, strict=True):
-                for matrix, changed in zip(matrices, part, strict=True):
-                    matrix[:, block] = changed
+            for own, members in zip(self._slots, self._members, strict=True):
+                parts = [np.ascontiguousarray(matrix[:, members]) for matrix in matrices]
+                code_samples(self._coder, buffer, own, *parts)
+                for matrix, part in zip(matrices, parts, strict=True):
+                    matrix[:, members] = part
 
     def _readings(self, kinds: IntArray, cells: IntArray, patterns: IntArray) -> FloatArray:
         lattice = self._lattice

@@ -16,7 +16,7 @@ from orthostream.compression.transform.prediction import HABITS, predicted
 _WIDE_ZONE, _NARROW_ZONE = 0.9, 0.5
 _WIDE_BIAS, _NARROW_BIAS = 0.2, 0.05
 #: How often gaps are filled anew with what the levels say of them.
-_FILLINGS = 12
+_FILLINGS = 6
 
 
 def best_habits(

@@ -185,7 +185,11 @@ class TransformCodec(Codec):
             return ErrorControl(self.rmse)
         assert self.bits_per_reading is not None
         usual = rows[np.abs(rows) < 1e100]
-        spread = float(np.median(np.abs(usual - np.median(usual)))) if usual.size else 0.0
+        spread = 0.0
+        if usual.size:
+            distance = np.abs(usual - np.median(usual))
+            # Readings on a coarse grid may have a median distance of zero.
+            spread = float(max(np.median(distance), min(np.mean(distance), 1e3), np.median(np.abs(usual)) / 4096.0))
         return BudgetControl(self.bits_per_reading, nearest_level(max(spread, 1e-6)))
 
     def _apart(self, rows: FloatArray, step: float) -> BoolArray:
@@ -218,7 +222,7 @@ class TransformCodec(Codec):
             empty = not any(block.levels.any() for block in attempt.blocks)
             if empty or level >= HIGHEST_LEVEL or control.allows(len(body), readings):
                 break
-            level = min(level + 2, HIGHEST_LEVEL)
+            level = min(level + 2 + max(level - control.level, 0) // 4, HIGHEST_LEVEL)
         level_bits = symbols.level_bits - self._state.symbols.level_bits
         self._state.symbols = symbols
         control.settle(level, len(body), level_bits, readings, len(rows))
