@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from orthostream import __version__
-from orthostream.cli import bench, demo, reproduce
+from orthostream.cli import bench, compress, decompress, demo, inspect_file, reproduce
 from orthostream.cli.errors import UserError
+
+# What a shell reports for a program that a closed pipe has ended.
+_PIPE_CLOSED = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"orthostream {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (demo, reproduce, bench):
+    for module in (compress, decompress, inspect_file, demo, reproduce, bench):
         module.add_parser(commands)
     options = parser.parse_args(arguments)
     try:
@@ -26,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"orthostream: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # Who read the output has had enough; nothing more may be written to it, not even at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
     except MemoryError as error:
         print(f"orthostream: not enough memory: {error}", file=sys.stderr)
         return 2

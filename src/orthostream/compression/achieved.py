@@ -25,14 +25,16 @@ class Achieved:
         """Count bytes."""
         self.bytes_by_component[component] = self.bytes_by_component.get(component, 0) + n_bytes
 
-    def add(self, rows: FloatArray, decoded: FloatArray) -> None:
-        """Take samples in, and what became of them."""
+    def add(self, rows: FloatArray, decoded: FloatArray | None) -> None:
+        """Take samples in, and what became of them; errors are NaN from then on if nobody looked."""
         finite = np.isfinite(rows)
         missing = int(np.isnan(rows).sum())
         self.n_samples += len(rows)
         self.n_missing += missing
         self.n_readings += rows.size - missing
-        if finite.any():
+        if decoded is None:
+            self.max_error = self.sum_of_squares = math.nan
+        elif finite.any():
             with np.errstate(over="ignore"):
                 errors = np.abs(decoded[finite] - rows[finite])
                 self.max_error = max(self.max_error, float(errors.max()))

@@ -14,7 +14,7 @@ from orthostream.compression.alike import groups_of
 from orthostream.compression.codec import READINGS, Codec, Payload
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel import compiled_rows, presence, range_coder, rows, slot, student
-from orthostream.compression.kernel.compiled import can_compile, compiled
+from orthostream.compression.kernel.compiled import can_compile, compiled, kept_on_disk
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
 from orthostream.compression.kernel.slot import BROKEN, CELL, HASH, MISSING, RAW, Slot, new_slot
 from orthostream.compression.lattice import (
@@ -39,12 +39,22 @@ _TOO_MANY = 0.02
 _LONGEST = 24
 
 
+_COMPILED = (range_coder, compiled_rows, student, presence, slot)
+_PLAIN = (range_coder, rows, student, presence, slot)
+#: Readings that plain code handles before it is worth the seconds that compiling takes, once on a machine.
+_PATIENCE = 1 << 15
+
+
 @cache
 def _functions(accelerate: bool) -> MappingProxyType[str, Callable[..., Any]]:
     if accelerate:
-        return MappingProxyType(compiled((range_coder, compiled_rows, student, presence, slot)))
-    modules = (range_coder, rows, student, presence, slot)
-    return MappingProxyType({name: value for module in modules for name, value in vars(module).items()})
+        return MappingProxyType(compiled(_COMPILED))
+    return MappingProxyType({name: value for module in _PLAIN for name, value in vars(module).items()})
+
+
+@cache
+def _at_hand() -> bool:
+    return kept_on_disk(_COMPILED, "code_samples")
 
 
 class ConditionalCodec(Codec):
@@ -62,7 +72,8 @@ class ConditionalCodec(Codec):
     labels : sequence of str, optional
         What each sensor measures; only those of one label are coded together.
     accelerate : bool, optional
-        Whether to use compiled code, which gives the same bits; by default where Numba is installed.
+        Whether to use compiled code, which gives the same bits; by default where Numba is installed, at once if it was
+        compiled before on this machine, otherwise as soon as there is enough to do.
 
     Attributes
     ----------
@@ -85,7 +96,9 @@ class ConditionalCodec(Codec):
         self.period = period
         self.bound = bound
         self._resolutions = resolutions
-        self._call = _functions(can_compile() if accelerate is None else accelerate)
+        self._waits = accelerate is None and can_compile() and not _at_hand()
+        self._n_readings = 0
+        self._call = _functions(can_compile() and not self._waits if accelerate is None else accelerate)
         self._coder: IntArray = np.zeros(CODER_SIZE, dtype=np.int64)
         self.restart()
 
@@ -253,6 +266,12 @@ class ConditionalCodec(Codec):
 
     def _code(self, buffer: ByteArray, *matrices: Any) -> None:
         """Code samples, one group of sensors after another; the matrices are as `kernel.slot.code_sample` has them."""
+        if self._waits:
+            # Both ways give the same bits from the same state: it does not matter when one takes over from the other.
+            self._n_readings += matrices[0].size
+            if self._n_readings > _PATIENCE:
+                self._waits = False
+                self._call = _functions(True)
         code_samples = self._call["code_samples"]
         with np.errstate(all="ignore"):
             if len(self._slots) == 1:

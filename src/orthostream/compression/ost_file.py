@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
@@ -406,6 +407,11 @@ class OstReader:
                 return
         self._file.seek(back)
 
+    def _known_at_the_end(self, what: Callable[[End], float]) -> float | None:
+        if self.end is None or not self.end.n_readings or math.isnan(self.end.max_error):
+            return None
+        return what(self.end)
+
     def info(self) -> dict[str, Any]:
         """Read the file to its end, and return what is in it."""
         first = last = None
@@ -434,10 +440,8 @@ class OstReader:
             "complete": self.complete,
             "first_time": first,
             "last_time": last,
-            "max_error_achieved": None if self.end is None else self.end.max_error,
-            "rmse_achieved": (
-                None if self.end is None or not self.n_readings else (self.end.sum_of_squares / self.n_readings) ** 0.5
-            ),
+            "max_error_achieved": self._known_at_the_end(lambda end: end.max_error),
+            "rmse_achieved": self._known_at_the_end(lambda end: math.sqrt(end.sum_of_squares / end.n_readings)),
         }
 
 

@@ -69,6 +69,11 @@ class BudgetControl:
         left = max(START_UP_BITS, self.bits_per_reading * self.readings + budget) - self.bits
         return cost <= left and cost <= max(left, 0.0) * _SHARE + budget
 
+    def affords(self, n_bytes: int) -> bool:
+        """Return whether a payload without readings would leave at least half of what is left."""
+        left = max(START_UP_BITS, self.bits_per_reading * self.readings) - self.bits
+        return 8 * n_bytes + FRAME_BITS <= left / 2
+
     def spend(self, n_bytes: int) -> None:
         """Take note of a payload without readings."""
         self.bits += 8 * n_bytes + FRAME_BITS

@@ -1,0 +1,132 @@
+"""`orthostream decompress`: the table back from an .ost file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from orthostream._typing import FloatArray, IntArray
+from orthostream.cli.errors import UserError
+from orthostream.cli.late_progress import LateProgress
+from orthostream.cli.table_files import (
+    FORMATS,
+    PIPE,
+    check_output,
+    make_writer,
+    seekable_input,
+    table_format,
+    whole_output,
+)
+from orthostream.cli.trouble import trouble_with
+from orthostream.compression.errors import FrameError
+from orthostream.compression.ost_file import OstReader
+from orthostream.compression.schema import Schema
+from orthostream.compression.tables.parquet_writer import TypeMismatchError
+from orthostream.compression.tables.selection import select
+from orthostream.compression.tables.times import parse_time
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command."""
+    parser = commands.add_parser("decompress", help="the table back from an .ost file", description=__doc__)
+    parser.add_argument("input", metavar="IN", help="an .ost file, - for standard input")
+    parser.add_argument(
+        "output", nargs="?", metavar="OUT", help="a .csv or .parquet file (IN with .csv), - for standard output"
+    )
+    parser.add_argument(
+        "--from", dest="start", metavar="TIME", help="the first time to write, such as 2017-12-24T18:00"
+    )
+    parser.add_argument("--to", dest="stop", metavar="TIME", help="the time to stop before")
+    parser.add_argument("--columns", nargs="+", metavar="COLUMN", help="the columns to write (all)")
+    parser.add_argument("--format", choices=FORMATS, help="of the table (by its name)")
+    parser.add_argument("--force", action="store_true", help="replace OUT if it is there")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the table; the exit code is 1 if the file was cut short or damaged, and its beginning was written."""
+    source = options.input
+    target = options.output or (PIPE if source == PIPE else str(Path(source).with_suffix(".csv")))
+    kind = table_format(target, options.format)
+    with trouble_with(source), seekable_input(source) as file:
+        as_float: set[str] = set()
+        while True:
+            file.seek(0)
+            reader = OstReader(file)
+            check_output(target, options.force, source)
+            try:
+                with trouble_with(target), whole_output(target, in_one_go=kind == "parquet") as out:
+                    return _write(reader, file, out, kind, options, as_float)
+            except UserError as error:
+                # Errors may leave whole numbers or single precision: such a column is written as what it now is.
+                if not isinstance(error.__cause__, TypeMismatchError):
+                    raise
+                as_float.add(error.__cause__.column)
+
+
+def _write(
+    reader: OstReader, file: BinaryIO, out: BinaryIO, kind: str, options: argparse.Namespace, as_float: set[str]
+) -> int:
+    names = [column.name for column in reader.schema.columns]
+    places = select(names, options.columns or names, options.input)
+    columns = tuple(reader.schema.columns[place] for place in places)
+    schema = Schema(
+        columns=tuple(replace(column, dtype="float64") if column.name in as_float else column for column in columns),
+        time=reader.schema.time,
+    )
+    pieces = _Pieces(reader, options)
+    writer = make_writer(out, schema, kind)
+    size = os.fstat(file.fileno()).st_size
+    warning = ""
+    try:
+        with LateProgress(f"decompressing {options.input}") as progress:
+            try:
+                for rows, times in pieces:
+                    writer.write(rows[:, places], times)
+                    progress(file.tell() / size)
+            except FrameError as error:
+                warning = f"damaged ({error}): what comes before was written"
+        writer.close()
+    except BaseException:
+        writer.abandon()
+        raise
+    if not warning and not pieces.complete:
+        warning = "cut short: all whole frames were written, what comes after is lost"
+    if warning:
+        print(f"orthostream: warning: {options.input} is {warning}", file=sys.stderr)
+    return 1 if warning else 0
+
+
+class _Pieces:
+    """All readings, or those between two times; knows whether it has seen all it wanted."""
+
+    def __init__(self, reader: OstReader, options: argparse.Namespace) -> None:
+        self._reader = reader
+        axis = reader.schema.time
+        if axis is None and (options.start is not None or options.stop is not None):
+            raise UserError(f"--from and --to need times, and {options.input} has none")
+        self._start = None if axis is None or options.start is None else parse_time(options.start, axis)
+        self._stop = None if axis is None or options.stop is None else parse_time(options.stop, axis)
+        self._has_stopped = False
+
+    @property
+    def complete(self) -> bool:
+        return self._has_stopped or self._reader.complete
+
+    def __iter__(self) -> Iterator[tuple[FloatArray, IntArray | None]]:
+        pieces = iter(self._reader) if self._start is None else self._reader.between(self._start, None)
+        for rows, times in pieces:
+            if self._stop is None or times is None:
+                yield rows, times
+                continue
+            kept = times < self._stop
+            if kept.any():
+                yield rows[kept], times[kept]
+            if times[-1] >= self._stop:
+                self._has_stopped = True
+                return

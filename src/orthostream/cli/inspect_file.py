@@ -1,0 +1,122 @@
+"""`orthostream inspect`: what is in an .ost file, and what its bits are spent on."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthostream.cli.errors import UserError
+from orthostream.cli.inspect_plot import draw
+from orthostream.cli.table_files import seekable_input
+from orthostream.cli.trouble import trouble_with
+from orthostream.compression.ost_file import OstReader
+from orthostream.compression.schema import Schema
+from orthostream.compression.tables.times import time_texts
+
+_MOST_NAMES = 8
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command."""
+    parser = commands.add_parser("inspect", help="what is in an .ost file", description=__doc__)
+    parser.add_argument("input", metavar="FILE", help="an .ost file, - for standard input")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--plot", metavar="PNG", help="draw readings and their error band (.png, .svg or .pdf)")
+    parser.add_argument("--original", metavar="TABLE", help="the CSV or Parquet file it was made of, to draw as well")
+    parser.add_argument(
+        "--column", action="append", metavar="NAME", help="a column to draw; repeatable (the first four)"
+    )
+    parser.add_argument("--samples", type=int, default=500, metavar="K", help="samples to draw (500)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what is in the file; the exit code is 1 if it is not complete."""
+    if options.plot is None and (options.original is not None or options.column is not None):
+        raise UserError("--original and --column go with --plot")
+    if options.plot is not None:
+        _check_plot(options)
+    with trouble_with(options.input), seekable_input(options.input) as file:
+        reader = OstReader(file)
+        info = reader.info()
+        schema = reader.schema
+        if options.plot is not None:
+            file.seek(0)
+            with trouble_with(options.plot):
+                draw(OstReader(file), info, options)
+    print(json.dumps(_described(info, schema), indent=1) if options.json else _text(options.input, info, schema))
+    return 0 if info["complete"] else 1
+
+
+def _check_plot(options: argparse.Namespace) -> None:
+    path = Path(options.plot)
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise UserError(f"--plot must end in .png, .svg or .pdf, got {path.name}")
+    if not path.parent.is_dir():
+        raise UserError(f"there is no folder {path.parent} to write {path.name} to")
+    if options.samples < 2:
+        raise UserError("--samples must be at least 2")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UserError("--plot needs matplotlib: pip install 'orthostream[bench]'")
+
+
+def _described(info: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    columns = [{"name": column.name, "unit": column.unit, "dtype": column.dtype} for column in schema.columns]
+    axis = schema.time
+    time = None if axis is None else {"name": axis.name, "unit": axis.unit, "text": axis.text, "zone": axis.zone}
+    return {**info, "columns": columns, "time": time}
+
+
+def _text(path: str, info: dict[str, Any], schema: Schema) -> str:
+    """Return a page about a file."""
+    missing = info["n_missing"] / max(info["n_readings"] + info["n_missing"], 1)
+    lines = [
+        ("file", f"{path}, version {info['version']}" + ("" if info["complete"] else ", CUT SHORT: it has no end")),
+        ("codec", f"{info['codec']}, basis: {info['basis']}"),
+        ("target", _target_text(info["target"])),
+        ("columns", f"{len(schema.columns)}: {_names(schema)}"),
+        ("samples", f"{info['n_samples']:,} in {info['frames']:,} frames, {info['key_frames']:,} to begin at"),
+        ("readings", f"{info['n_readings']:,} observed, {100 * missing:.1f} % missing"),
+        ("errors", f"at most {_number(info['max_error_achieved'])}, root mean square {_number(info['rmse_achieved'])}"),
+        ("bytes", f"{info['bytes']:,}"),
+        (
+            "bits",
+            f"{_number(info['bits_per_observed'])} per observed reading, {_number(info['bits_per_reading'])} per cell",
+        ),
+    ]
+    if schema.time is not None and info["first_time"] is not None:
+        first, last = time_texts(np.array([info["first_time"], info["last_time"]]), schema.time)
+        lines.insert(5, ("times", f"{first} to {last}"))
+    observed = max(info["n_readings"], 1)
+    whole = {name: 8.0 * size for name, size in info["bytes_by_component"].items()}
+    for title, bits in (("", whole), ("of the readings:", info["bits_by_component"])):
+        lines += [("", f"  {title}")] if title and bits else []
+        total = max(sum(bits.values()), 1.0)
+        for name, count in sorted(bits.items(), key=lambda item: -item[1]):
+            lines.append(("", f"  {name:<18s}{count / observed:9.4f}{100 * count / total:8.1f} %"))
+    return "\n".join(f"{name:<10s}{text}".rstrip() for name, text in lines)
+
+
+def _names(schema: Schema) -> str:
+    names = [
+        column.name + (f" [{column.unit}]" if column.unit and column.unit not in column.name else "")
+        for column in schema.columns
+    ]
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f", and {more} more" if more > 0 else "")
+
+
+def _target_text(target: dict[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {_number(value)}" for name, value in target.items())
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        distinct = sorted({_number(each) for each in value})
+        return ", ".join(distinct[:4]) + (", ..." if len(distinct) > 4 else "")
+    return "unknown" if value is None else f"{value:.4g}"
