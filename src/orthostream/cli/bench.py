@@ -19,6 +19,7 @@ _CHECKOUT = Path(__file__).parents[3]
 #: Every benchmark, and what it measures.
 BENCHMARKS = {
     "compression": "bits per reading at a guaranteed error, and speed, beside other compressors",
+    "files": "time and peak memory of compressing and decompressing large files",
     "learner": "time per mini-batch of the dictionary learner and of its peers",
     "recovery": "how soon, and how well, a dictionary that stays where it is is found again",
     "tracking": "how well a dictionary that moves, or that changes, is followed",

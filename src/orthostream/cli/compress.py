@@ -7,8 +7,11 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import numpy as np
 
 from orthostream.cli.errors import UserError
 from orthostream.cli.late_progress import LateProgress
@@ -53,7 +56,12 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--resolution", default="auto", metavar="G", help="of the readings: auto, none or a number (auto)"
     )
-    parser.add_argument("--samples-per-frame", type=_count, default=24, metavar="K", help="samples in a frame (24)")
+    parser.add_argument("--samples-per-frame", type=_count, metavar="K", help="samples in a frame (what suits a file)")
+    parser.add_argument(
+        "--keep-integers",
+        action="store_true",
+        help="decode columns of whole numbers as whole numbers (within an error, 20.5 may stand for 20 or 21)",
+    )
     add_table_options(parser)
     parser.add_argument("--append", action="store_true", help="go on with OUT, which has the same columns")
     parser.add_argument("--force", action="store_true", help="replace OUT if it is there")
@@ -80,9 +88,12 @@ def run(options: argparse.Namespace) -> int:
     with trouble_with(source), open_table(source, options) as table:
         schema = table.schema if before is None else _continued(before, table.schema, target)
         words = _target(options, schema)
+        if before is None and not options.keep_integers:
+            schema = _loosened(schema, words)
         check_output(target, options.force or options.append, source)
         with trouble_with(target), _output(target) as out:
-            words |= {"samples_per_frame": options.samples_per_frame}
+            if options.samples_per_frame is not None:
+                words |= {"samples_per_frame": options.samples_per_frame}
             achieved = _compress(table, source, OstWriter(out, schema, append=before is not None, **words))
         n_bytes = table.bytes_read if isinstance(table, CsvTable) else table.n_bytes
     is_file = target != PIPE and Path(target).is_file()
@@ -107,6 +118,18 @@ def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter) ->
                 progress(None if share is None else done + (share - done) * start / len(rows))
             done = share or 0.0
     return writer.encoder.achieved
+
+
+def _loosened(schema: Schema, words: dict[str, Any]) -> Schema:
+    """Return a schema whose columns of whole numbers may be decoded as halves where an error allows it."""
+    if "max_error" not in words:
+        return schema
+    bounds = np.broadcast_to(words["max_error"], len(schema.columns))
+    columns = tuple(
+        replace(column, dtype="float64") if bound > 0.0 and "int" in column.dtype.lower() else column
+        for column, bound in zip(schema.columns, bounds.tolist(), strict=True)
+    )
+    return replace(schema, columns=columns)
 
 
 def _schema_of(path: str) -> Schema:

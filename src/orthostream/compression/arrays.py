@@ -13,8 +13,6 @@ from orthostream.compression.ost_file import OstReader, OstWriter
 from orthostream.compression.schema import Column, Schema, TimeAxis
 
 _ROWS = 4096
-#: Readings of a frame where nobody waits for it.
-_READINGS = 1 << 14
 
 
 def compress(
@@ -64,7 +62,6 @@ def compress(
         "rmse": rmse,
         "bits_per_reading": bits_per_reading,
     }
-    settings.setdefault("samples_per_frame", max(24, _READINGS // len(schema.columns)))
     with OstWriter(file, schema, **targets, **settings) as writer:
         for start in range(0, len(values), _ROWS):
             part = slice(start, start + _ROWS)

@@ -52,8 +52,14 @@ def _functions(accelerate: bool) -> MappingProxyType[str, Callable[..., Any]]:
     return MappingProxyType({name: value for module in _PLAIN for name, value in vars(module).items()})
 
 
-@cache
 def _at_hand() -> bool:
+    """Return whether compiled code takes no time to have: it was compiled in this process, or is kept on disk."""
+    functions = _functions(True)
+    return bool(functions["code_samples"].signatures) or _on_disk()  # type: ignore[attr-defined]
+
+
+@cache
+def _on_disk() -> bool:
     return kept_on_disk(_COMPILED, "code_samples")
 
 
@@ -174,7 +180,7 @@ class ConditionalCodec(Codec):
         bound = self.bound
         assert bound is not None
         finite = np.isfinite(rows)
-        found = []
+        found: list[Resolution | None] = []
         for i in range(self.n_sensors):
             values = rows[finite[:, i], i]
             if bound.whole[i]:

@@ -313,7 +313,7 @@ class Encoder:
 
     def _compare(self, frames: list[SentFrame], rows: FloatArray, times: list[int]) -> None:
         """Decode what is about to be sent, and hold it against what was measured."""
-        values = np.empty((0, rows.shape[1]))
+        values: FloatArray = np.empty((0, rows.shape[1]))
         for frame in frames:
             values, stamps = self._decoder.push(frame)
         known = np.isfinite(rows)

@@ -23,6 +23,10 @@ from orthostream.compression.stream_header import StreamHeader
 from orthostream.compression.varint import Reader, fold, put_varint, unfold
 
 _CHUNK = 1 << 16
+#: Where nobody waits for them, frames hold this many readings; a transform adapts from frame to frame, so that its frames
+#: hold fewer samples.
+_READINGS = 1 << 14
+_ADAPTING = 96
 _LONGEST_LENGTH = 10
 #: After the frame of the end: how many bytes it has, and these three.
 _MARK = b"END"
@@ -60,7 +64,7 @@ class OstWriter:
     schema : Schema
     append : bool, default False
     **settings
-        As for `Encoder`.
+        As for `Encoder`, except that frames hold more samples unless told otherwise.
 
     Examples
     --------
@@ -86,6 +90,7 @@ class OstWriter:
         self._closed = False
         if append:
             settings = self._resume(target, schema, settings)
+        settings.setdefault("samples_per_frame", _samples_per_frame(schema, settings))
         self.encoder = Encoder(schema, **settings)
         self.schema = schema
         if append:
@@ -443,6 +448,14 @@ class OstReader:
             "max_error_achieved": self._known_at_the_end(lambda end: end.max_error),
             "rmse_achieved": self._known_at_the_end(lambda end: math.sqrt(end.sum_of_squares / end.n_readings)),
         }
+
+
+def _samples_per_frame(schema: Schema, settings: dict[str, Any]) -> int:
+    if settings.get("n_nonzero") is not None:
+        return 24
+    samples = max(24, _READINGS // max(len(schema.columns), 1))
+    adapting = settings.get("rmse") is not None or settings.get("bits_per_reading") is not None
+    return min(samples, _ADAPTING) if adapting else samples
 
 
 def _pack_index(keys: list[Key]) -> bytes:

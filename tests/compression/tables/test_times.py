@@ -179,6 +179,18 @@ def test_what_a_user_types_wrongly(text: str, unit: str) -> None:
         parse_time(text, TimeAxis("t", unit))
 
 
+@pytest.mark.parametrize(
+    ("axis", "text"),
+    [
+        (TimeAxis("t", "s", "notes of somebody else"), "1970-01-01T00:01:00"),
+        (TimeAxis("t", "1e-999999999"), "60"),
+        (TimeAxis("t", "fortnights"), "60"),
+    ],
+)
+def test_an_axis_that_is_not_ours(axis: TimeAxis, text: str) -> None:
+    assert time_texts(np.array([60]), axis) == [text]
+
+
 @pytest.mark.parametrize("pattern", ["%H:%M", "%Y-%m-%d %p", "%Y"])
 def test_bad_patterns(pattern: str) -> None:
     with pytest.raises(ValueError, match="pattern of moments"):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from orthostream.compression.codec import DICTIONARY, READINGS, UPDATE, Payload
 from orthostream.compression.errors import FrameError
 from orthostream.compression.transform import TransformCodec
+from orthostream.compression.transform.transform_codec import MOST_READINGS
 
 
 def received(codec: TransformCodec, body: bytes) -> None:
@@ -20,7 +21,7 @@ def received(codec: TransformCodec, body: bytes) -> None:
     except FrameError:
         return
     assert rows.shape[1] == codec.n_sensors
-    assert 1 <= len(rows) <= 64
+    assert 1 <= rows.size <= MOST_READINGS
 
 
 def used_codec(n_sensors: int = 6) -> TransformCodec:
@@ -46,13 +47,15 @@ def test_monotonous_bytes(fill: int, length: int) -> None:
 
 def test_a_thousand_bytes_take_no_time() -> None:
     generator = np.random.default_rng(2)
-    received(TransformCodec(56, rmse=0.5), generator.bytes(1000))
-    for _ in range(20):
+    taken = []
+    for _ in range(30):
         codec = TransformCodec(56, rmse=0.5)
         body = generator.bytes(1000)
         start = time.perf_counter()
         received(codec, body)
-        assert time.perf_counter() - start < 0.5
+        taken.append(time.perf_counter() - start)
+    # The first ones may wait for a compiler.
+    assert np.median(taken) < 0.05
 
 
 @settings(max_examples=100, deadline=None)
@@ -67,5 +70,5 @@ def test_true_payloads_that_were_changed(bit: int, cut: int) -> None:
 
 @pytest.mark.parametrize("kind", [DICTIONARY, UPDATE, 7])
 def test_other_kinds_of_payload(kind: int) -> None:
-    with pytest.raises(FrameError, match="kind"):
+    with pytest.raises(FrameError, match=r"kind|dictionary"):
         used_codec().decode(Payload(kind, b"1234"))

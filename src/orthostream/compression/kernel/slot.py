@@ -160,7 +160,7 @@ def features_of(slot: Slot, features: FloatArray, present: FloatArray) -> FloatA
     at = int(slot.clock[SAMPLES])
     history = slot.history
     ring = history.shape[0]
-    last = history[(at - 1) % ring]
+    last: FloatArray = history[(at - 1) % ring]
     before = history[(at - 2) % ring]
     deviation = np.sqrt(slot.variance)
     features[0] = last - before

@@ -86,7 +86,7 @@ class SharedState:
             self._believe(block.apart, step)
         with np.errstate(over="ignore", invalid="ignore"):
             integers = np.rint(self.past.history[-1] / step).astype("<i8")
-        self.digest = zlib.crc32(integers.tobytes(), zlib.crc32(body, self.digest))
+        self.digest = zlib.crc32(integers.tobytes(), zlib.crc32(body.rstrip(b"\0"), self.digest))
 
     def _believe(self, apart: IntArray, step: float) -> None:
         streaks = [self._apart_for]
