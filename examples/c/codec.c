@@ -63,14 +63,18 @@ static void read_groups(Codec *codec, Bytes *bytes)
 f64 *decode(Codec *codec, Bytes payload, u64 *count)
 {
     u64 size = (u64)(payload.end - payload.at);
-    if (!codec->groups) {
+    int fresh = !codec->groups;
+    if (fresh) {
+        if (WORK_PER_START * codec->n > WORK_PER_BYTE * size) fail("%" PRIu64 " bytes cannot begin a stream", size);
         read_lattices(&payload, codec->lattices, codec->n);
         read_groups(codec, &payload);
     }
     Coder coder = start_coder(payload);
     if (code_bit(&coder, &codec->other, 250)) codec->count = code_integer(&coder, codec->count_bits);
     *count = codec->count;
-    if (*count == 0 || *count > MOST_PER_BYTE * size / codec->n)
+    u64 work = *count * (codec->n + WORK_PER_SAMPLE * (u64)codec->n_groups);
+    if (fresh) work += WORK_PER_START * codec->n;
+    if (*count == 0 || work > WORK_PER_BYTE * size)
         fail("%" PRIu64 " bytes cannot be %" PRIu64 " samples", size, *count);
     f64 *rows = zeros(*count * codec->n, sizeof *rows);
     for (int k = 0; k < codec->n_groups; k++)

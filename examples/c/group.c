@@ -190,7 +190,8 @@ static void predict(Group *g)
 {
     int n = g->n;
     i64 t = (i64)g->samples;
-    const f64 *last = row_of(g, t - 1), *before = row_of(g, t - 2), *ago = row_of(g, t + 2), *ago_before = row_of(g, t + 1);
+    const f64 *last = row_of(g, t - 1), *before = row_of(g, t - 2);
+    const f64 *ago = row_of(g, t + 2), *ago_before = row_of(g, t + 1);
     f64 *f = g->features, common[4], total = 0.0;
     for (int i = 0; i < n; i++) {
         g->deviation[i] = sqrt(g->variance[i]);
@@ -303,27 +304,28 @@ static void learn(Group *g)
         }
 }
 
-/* Move what follows the data after a cell was met, `number` widths from the rounded prediction. */
-static void adapt(Group *g, int i, i64 c, i64 number, f64 expected, f64 centre, f64 s, int level_bin, int stir_bin, f64 *score)
+/* Return how much too narrow (above 0) or too wide the distribution was for the cell from `upper - size` to `upper`. */
+static f64 score_of(f64 upper, f64 size)
 {
-    f64 w = g->w[i];
-    f64 upper_edge = (((f64)number + 0.5) * w - (expected - centre)) / s, lower_edge = upper_edge - w / s;
-    f64 chance = below(upper_edge) - below(lower_edge);
-    *score = 4.0;
-    if (chance > 1e-9) {
-        f64 slope = (lower_edge * density(lower_edge) - upper_edge * density(upper_edge)) / chance;
-        slope = MAX(slope, -1.0);
-        *score = MIN(slope, 4.0);
-    }
-    f64 off = fabs((f64)c - expected) / (s + 0.3 * w), factor;
+    f64 lower = upper - size, chance = below(upper) - below(lower);
+    if (!(chance > 1e-9)) return 4.0;
+    f64 slope = (lower * density(lower) - upper * density(upper)) / chance;
+    slope = MAX(slope, -1.0);
+    return MIN(slope, 4.0);
+}
+
+/* Move the factors of the scale; `off` is how far from its prediction a reading was. */
+static void adapt(Group *g, int i, f64 off, f64 score, int level_bin, int stir_bin)
+{
+    f64 factor;
     g->stir[i] = 0.7 * g->stir[i] + 0.3 * MIN(off, 6.0);
-    factor = g->ratio[i] * (1.0 + 0.005 * *score);
+    factor = g->ratio[i] * (1.0 + 0.005 * score);
     factor = MAX(factor, 0.01);
     g->ratio[i] = MIN(factor, 100.0);
-    factor = g->level_factors[level_bin] * (1.0 + 0.003 * *score);
+    factor = g->level_factors[level_bin] * (1.0 + 0.003 * score);
     factor = MAX(factor, 0.05);
     g->level_factors[level_bin] = MIN(factor, 20.0);
-    factor = g->stir_factors[stir_bin] * (1.0 + 0.005 * *score);
+    factor = g->stir_factors[stir_bin] * (1.0 + 0.005 * score);
     factor = MAX(factor, 0.05);
     g->stir_factors[stir_bin] = MIN(factor, 20.0);
 }
@@ -403,8 +405,8 @@ void code_sample(Coder *coder, Group *g, const Lattice *lattices, f64 *out)
             for (int k = 0; k < g->ring; k++) g->history[k * n + i] = (f64)c;
             continue;
         }
-        f64 score, known = (f64)c;
-        adapt(g, i, c, number, expected, (f64)centre, s, level_bin, stir_bin, &score);
+        f64 known = (f64)c, score = score_of((((f64)number + 0.5) * w - (expected - (f64)centre)) / s, w / s);
+        adapt(g, i, fabs((f64)c - expected) / (s + 0.3 * w), score, level_bin, stir_bin);
         coded++;
         slot_factor *= 1.0 + 0.2 / (1.0 + 0.3 * (f64)coded) * score;
         if (number == 0 && w > 1.0) known += 0.5 * (expected - known);

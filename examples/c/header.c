@@ -123,6 +123,8 @@ Header read_header(Bytes packed)
     header.schema = schema;
     header.n = (u64)integer(need(schema, "n"), 1, MOST_SENSORS, "n");
     header.period = period ? (int)integer(period, 0, MOST_PERIOD, "period") : 0;
+    if (header.n * (u64)(header.period + 2) > MOST_REMEMBERED)
+        fail("a period of %d samples is too much", header.period);
     header.timed = time && *time == '[';
     return header;
 }

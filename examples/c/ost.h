@@ -11,7 +11,8 @@ typedef uint64_t u64;
 typedef int64_t i64;
 typedef double f64;
 
-enum { LONGEST_FRAME = 1 << 24, MOST_SENSORS = 8192, MOST_PERIOD = 4096, LARGEST_GROUP = 160, MOST_PER_BYTE = 96 };
+enum { LONGEST_FRAME = 1 << 24, MOST_SENSORS = 8192, MOST_PERIOD = 4096, LARGEST_GROUP = 160 };
+enum { MOST_REMEMBERED = 1 << 22, WORK_PER_BYTE = 64, WORK_PER_SAMPLE = 12, WORK_PER_START = 8 };
 #define MIN(a, b) ((b) < (a) ? (b) : (a))
 #define MAX(a, b) ((b) > (a) ? (b) : (a))
 
@@ -34,9 +35,11 @@ enum { RESTART = 8, TIMED = 16 };
 
 typedef struct { int kind, flags; Bytes body; u8 tiny[8]; } Frame;
 
-/* For a state of that seed, or for no state at all (NULL). */
-void open_frame(Frame *frame, Bytes data, const u32 *seed);
-u32 next_seed(u32 seed, Bytes data);
+typedef struct { u32 seed, anchor; u64 number; } Chain;
+
+/* For a decoder that remembers a chain, or nothing (NULL). */
+void open_frame(Frame *frame, Bytes data, const Chain *chain);
+Chain chain_after(Chain chain, Bytes data, u32 digest);
 
 /* header.c: names stay in the text of the header until they are printed. */
 

@@ -97,22 +97,22 @@ static int print_file(Bytes file)
     Codec codec = {0};
     Times times;
     u64 n_samples = 0;
-    u32 seed = 0;
+    Chain chain = {0};
     int has_state = 0;
     codec.n = header.n;
     codec.period = header.period;
     codec.lattices = zeros(header.n, sizeof *codec.lattices);
     for (u64 offset = (u64)(file.at - begin); next_frame(&file, &data); offset = (u64)(file.at - begin)) {
-        open_frame(&frame, data, has_state ? &seed : NULL);
+        open_frame(&frame, data, has_state ? &chain : NULL);
         if (frame.kind == INDEX) return is_whole(file, offset, n_samples);
         if (frame.kind != READINGS) fail("a frame of kind %d does not belong here", frame.kind);
         if (frame.flags & RESTART) {
             restart_codec(&codec);
             restart_times(&times);
-            seed = 0;
+            chain = (Chain){0};
         }
         n_samples += print_frame(&header, &codec, &times, &frame);
-        seed = next_seed(seed, data) ^ digest_of(&codec);
+        chain = chain_after(chain, data, digest_of(&codec));
         has_state = 1;
     }
     return 0;

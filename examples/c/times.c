@@ -13,7 +13,7 @@ static i128 size_of(i128 v) { return v < 0 ? -v : v; }
 
 static i64 checked(i128 time)
 {
-    if (size_of(time) >= (i128)1 << 63) fail("times run out of 64 bits");
+    if (time < INT64_MIN || time > INT64_MAX) fail("times run out of 64 bits");
     return (i64)time;
 }
 

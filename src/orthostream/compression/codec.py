@@ -11,6 +11,10 @@ from orthostream._typing import FloatArray
 READINGS, DICTIONARY, UPDATE = 0, 1, 2
 
 
+#: Readings that a byte of a payload may stand for at most, so that a few bytes never become a flood.
+MOST_READINGS_PER_BYTE = 128
+
+
 class Payload(NamedTuple):
     """Bytes that one side makes and the other understands."""
 

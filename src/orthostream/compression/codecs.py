@@ -17,6 +17,8 @@ from orthostream.compression.transform import TransformCodec
 #: Sensors of a stream that a decoder accepts unless told otherwise, since memory grows with them.
 MOST_SENSORS = 8192
 MOST_PERIOD = 4096
+#: Readings of the last period that are kept for all sensors together.
+MOST_REMEMBERED = 1 << 22
 
 
 def codec_of(header: StreamHeader, *, encoding: bool, resolutions: list[Resolution] | None = None) -> Codec:
@@ -24,6 +26,9 @@ def codec_of(header: StreamHeader, *, encoding: bool, resolutions: list[Resoluti
     columns = header.schema.columns
     options: dict[str, Any] = header.options
     if header.codec == "conditional":
+        unknown = [name for name in options if name != "period"]
+        if unknown:
+            raise ValueError(f"options of a bounded error are not known: {', '.join(unknown)}.")
         bound = None
         if encoding:
             bound = error_bound(
@@ -51,6 +56,10 @@ def decoder_of(header: StreamHeader, most_sensors: int = MOST_SENSORS) -> Codec:
     period = header.options.get("period", 0)
     if isinstance(period, bool) or not isinstance(period, int) or not 0 <= period <= MOST_PERIOD:
         raise FrameError(f"a period of {period!r} samples cannot be")
+    if len(header.schema.columns) * (period + 2) > MOST_REMEMBERED:
+        raise FrameError(
+            f"a period of {period} samples of {len(header.schema.columns)} sensors is too much to remember"
+        )
     try:
         return codec_of(header, encoding=False)
     except (TypeError, ValueError, OverflowError) as error:

@@ -10,7 +10,7 @@ from orthostream._typing import FloatArray, IntArray
 from orthostream.compression.codec import READINGS, Codec, Payload
 from orthostream.compression.codecs import MOST_SENSORS, decoder_of
 from orthostream.compression.errors import FrameError
-from orthostream.compression.frame import HEADER, RESTART, TIMED, UPDATE, Frame, next_seed, open_frame
+from orthostream.compression.frame import HEADER, RESTART, TIMED, UPDATE, Chain, Frame, open_frame
 from orthostream.compression.sample_times import SampleTimes
 from orthostream.compression.stream_header import MAGIC, StreamHeader
 from orthostream.compression.varint import Reader
@@ -62,7 +62,7 @@ class Decoder:
         """Begin a stream."""
         self._codec: Codec = decoder_of(header, self._max_sensors)
         self._times = SampleTimes()
-        self._seed = 0
+        self._chain = Chain()
         self.lost = True
         self.header = header
 
@@ -77,9 +77,9 @@ class Decoder:
         return self._codec
 
     @property
-    def digest(self) -> int:
-        """What tells the state after the last frame from any other."""
-        return self._seed
+    def chain(self) -> Chain:
+        """What is remembered of the frames since the last restart."""
+        return self._chain
 
     def _nothing(self) -> Readings:
         assert self.header is not None
@@ -90,7 +90,7 @@ class Decoder:
         """Return the frame that bytes are, if they are one that can come next."""
         if self.header is None:
             raise FrameError("a frame came before the header of its stream")
-        return open_frame(data, None if self.lost else self._seed)
+        return open_frame(data, None if self.lost else self._chain)
 
     def take(self, frame: Frame, data: bytes) -> Readings:
         """Return the samples of a frame that was opened."""
@@ -100,13 +100,11 @@ class Decoder:
         if frame.flags & RESTART:
             self._codec.restart()
             self._times.restart()
-            self._seed = 0
+            self._chain = Chain()
         # Until all has gone well the state is good for nothing.
         self.lost = True
         values, times = self._decode(frame)
-        self._seed = next_seed(self._seed, data)
-        if frame.kind == READINGS:
-            self._seed ^= self._codec.digest
+        self._chain = self._chain.after(data, self._codec.digest if frame.kind == READINGS else None)
         self.lost = False
         return Readings(values, times)
 

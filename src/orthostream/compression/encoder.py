@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from numpy.typing import ArrayLike
 from orthostream._typing import FloatArray
 from orthostream.compression.achieved import Achieved
 from orthostream.compression.codec import READINGS
-from orthostream.compression.codecs import MOST_PERIOD, codec_of
+from orthostream.compression.codecs import MOST_PERIOD, MOST_REMEMBERED, codec_of
 from orthostream.compression.decoder import Decoder
 from orthostream.compression.errors import FrameError
-from orthostream.compression.frame import RESTART, TIMED, next_seed, pack_marked, pack_plain
+from orthostream.compression.frame import RESTART, TIMED, Chain, pack_marked, pack_plain
 from orthostream.compression.lattice import NO_RESOLUTION, Resolution, find_resolution
 from orthostream.compression.sample_times import SampleTimes
-from orthostream.compression.schema import Schema
+from orthostream.compression.schema import MOST_COLUMNS, Schema
 from orthostream.compression.stream_header import StreamHeader
 from orthostream.compression.targets import per_sensor
 from orthostream.compression.varint import put_varint
@@ -106,11 +107,16 @@ class Encoder:
         verify: bool = True,
         options: dict[str, Any] | None = None,
     ) -> None:
-        self.schema = Schema.of(schema) if isinstance(schema, int) else schema
-        if not self.schema.columns:
-            raise ValueError("a stream needs at least one sensor.")
+        if not isinstance(schema, Schema) and not hasattr(schema, "__index__"):
+            raise ValueError(f"schema must be a Schema or a number of sensors, got {schema!r}.")
+        self.schema = schema if isinstance(schema, Schema) else Schema.of(operator.index(schema))
+        if not 1 <= len(self.schema.columns) <= MOST_COLUMNS:
+            raise ValueError(
+                f"a stream needs at least one sensor and at most {MOST_COLUMNS}, got {len(self.schema.columns)}."
+            )
         for name, count in (("samples_per_frame", samples_per_frame), ("key_every", key_every)):
-            if count is not None and (isinstance(count, bool) or not hasattr(count, "__index__") or count < 1):
+            optional = name == "samples_per_frame" and count is None
+            if not optional and (isinstance(count, bool) or not hasattr(count, "__index__") or count < 1):
                 raise ValueError(f"{name} must be a positive integer, got {count!r}.")
         given = {
             "max_error": max_error,
@@ -122,6 +128,14 @@ class Encoder:
         self._target = {name: value for name, value in given.items() if value is not None}
         if len(self._target) != 1:
             raise ValueError(f"give exactly one of {', '.join(given)}; got {', '.join(self._target) or 'none'}.")
+        name = next(iter(self._target))
+        if name in ("rmse", "bits_per_reading", "n_nonzero"):
+            if isinstance(self._target[name], bool) or not isinstance(self._target[name], int | float | np.number):
+                raise ValueError(f"{name} must be a number, got {self._target[name]!r}.")
+            if any(column.dtype.lower().startswith(("int", "uint", "bool")) for column in self.schema.columns):
+                raise ValueError(f"{name} is for columns of decimals; convert integers to float64, or give max_error.")
+        if options is not None and not isinstance(options, dict):
+            raise ValueError(f"options must be a dict, got {options!r}.")
         self._resolutions = self._declared(resolution)
         self._period = period
         self._options = dict(options or {})
@@ -135,25 +149,32 @@ class Encoder:
         self._since_key = 0
         self._n_samples = 0
         self.achieved = Achieved()
+        try:
+            codec_of(self._header_for([]), encoding=True)
+        except TypeError as error:
+            raise ValueError(f"options that the codec does not know: {error}.") from None
         if period != "auto" or self.schema.time is None:
             self._open([])
-        else:
-            codec_of(self._header_for([]), encoding=True)
 
     def _declared(self, resolution: Any) -> list[Resolution] | None:
         n = len(self.schema.columns)
         if isinstance(resolution, str):
             if resolution != "auto":
-                raise ValueError(f'resolution must be "auto", None, a number or one for each sensor, got {resolution!r}.')
+                raise ValueError(
+                    f'resolution must be "auto", None, a number or one for each sensor, got {resolution!r}.'
+                )
             return None
         if resolution is None:
             return [NO_RESOLUTION] * n
         numbers = per_sensor("resolution", resolution, n)
         if not np.all((numbers > 0.0) & (numbers < np.inf)):
             raise ValueError(f"resolution must be a positive number, or one for each sensor, got {resolution!r}.")
+        whole = [column.dtype.lower().startswith(("int", "uint", "bool")) for column in self.schema.columns]
         found = [find_resolution(np.array([number])) for number in numbers.tolist()]
         if not all(each.numerator for each in found):
             raise ValueError(f"resolution must be a decimal of at most nine places, got {resolution!r}.")
+        if any(each.denominator > 1 and integer for each, integer in zip(found, whole, strict=True)):
+            raise ValueError(f"resolution must be a whole number for columns of integers, got {resolution!r}.")
         return [
             Resolution(round(number * each.denominator), each.denominator)
             for number, each in zip(numbers.tolist(), found, strict=True)
@@ -163,7 +184,9 @@ class Encoder:
         name = next(iter(self._target))
         options = dict(self._options)
         target = {name: np.asarray(value).tolist() for name, value in self._target.items()}
-        codec = {"max_error": "conditional", "relative_error": "conditional", "n_nonzero": "paper"}.get(name, "transform")
+        codec = {"max_error": "conditional", "relative_error": "conditional", "n_nonzero": "paper"}.get(
+            name, "transform"
+        )
         if codec != "paper":
             period = _period_of(self._period, self.schema, times)
             if period or codec == "conditional":
@@ -176,7 +199,7 @@ class Encoder:
         self._header = self._header_for(times)
         self._codec = codec_of(self._header, encoding=True, resolutions=self._resolutions)
         self._times = SampleTimes()
-        self._seed = 0
+        self._chain = Chain()
         self._decoder = Decoder(max_sensors=len(self.schema.columns))
         header = self._header.to_bytes()
         self._decoder.push(header)
@@ -251,11 +274,16 @@ class Encoder:
         if time is None:
             return readings, []
         stamps = np.asarray(time)
+        if stamps.size == 0:
+            stamps = stamps.astype(np.int64)
         if stamps.dtype.kind not in "iu" or stamps.shape != (len(readings),):
             raise ValueError(
                 f"time must be {len(readings)} integers, one for each sample, got {stamps.dtype} of shape {stamps.shape}."
             )
-        return readings, [int(stamp) for stamp in stamps]
+        times = [int(stamp) for stamp in stamps]
+        if times and max(times) >= 2**63:
+            raise ValueError(f"time must fit into 64 bits with a sign, got {max(times)}.")
+        return readings, times
 
     def _emit(self, count: int, per_frame: int) -> list[SentFrame]:
         rows = np.concatenate(self._waiting)
@@ -268,16 +296,21 @@ class Encoder:
         frames: list[SentFrame] = []
         for start in range(0, count, per_frame):
             stop = min(start + per_frame, count)
-            frames += self._frames(rows[start:stop], times[start:stop])
+            try:
+                frames += self._frames(rows[start:stop], times[start:stop])
+            except BaseException:
+                # What was refused has changed the state that the other side does not share.
+                self._restarting = True
+                raise
         return frames
 
     def _frames(self, rows: FloatArray, times: list[int]) -> list[SentFrame]:
-        before = None if self._since_key == 0 else self._seed
+        before = None if self._since_key == 0 else self._chain
         restart = self._restarting or self._codec.wants_restart or self._since_key >= self._key_every
         if restart:
             self._codec.restart()
             self._times.restart()
-            self._seed = 0
+            self._chain = Chain()
             self._since_key = 0
             self._restarting = False
         payloads = self._codec.encode(rows)
@@ -295,14 +328,13 @@ class Encoder:
                 self.achieved.count("times", len(prefix) + len(section))
             restart = False
             if payload.kind == READINGS and not flags:
-                data = pack_plain(body, self._seed)
+                data = pack_plain(body, self._chain)
             else:
-                data = pack_marked(payload.kind, flags, body, self._seed, before if flags & RESTART else self._seed)
+                data = pack_marked(payload.kind, flags, body, before if flags & RESTART else self._chain)
             frames.append(SentFrame(data, key))
-            self._seed = next_seed(self._seed, frames[-1])
+            self._chain = self._chain.after(data, self._codec.digest if payload.kind == READINGS else None)
             self.achieved.count("framing", len(frames[-1]) - len(body))
             self.achieved.count("readings" if payload.kind == READINGS else "dictionary", len(payload.body))
-        self._seed ^= self._codec.digest
         self._since_key += rows.size
         self._n_samples += len(rows)
         if self._verify:
@@ -339,9 +371,10 @@ def _period_of(period: str | int, schema: Schema, times: list[int]) -> int:
         steps = np.sort(np.diff(np.array(times, dtype=np.int64)))
         step = int(steps[len(steps) // 2])
         samples = round(day / step) if step > 0 else 0
-        return samples if 3 <= samples <= MOST_PERIOD else 0
+        fits = (samples + 2) * len(schema.columns) <= MOST_REMEMBERED
+        return samples if 3 <= samples <= MOST_PERIOD and fits else 0
     if isinstance(period, bool) or not hasattr(period, "__index__") or not 0 <= period <= MOST_PERIOD:
         raise ValueError(f"period must be an integer from 0 to {MOST_PERIOD}, got {period!r}.")
+    if (period + 2) * len(schema.columns) > MOST_REMEMBERED:
+        raise ValueError(f"a period of {period} samples of {len(schema.columns)} sensors is too much to remember.")
     return int(period)
-
-

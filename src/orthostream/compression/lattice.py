@@ -76,7 +76,8 @@ class Lattice:
 
     def values(self, cells: IntArray) -> FloatArray:
         """Return what integers stand for; the same operations as `kernel.slot.value_of`, so the same bits."""
-        linear = (cells.astype(np.float64) * self.numerator + self.offset) / self.denominator
+        with np.errstate(over="ignore"):
+            linear = (cells.astype(np.float64) * self.numerator + self.offset) / self.denominator
         curved = self.ratio > 0.0
         if curved.any():
             rest = np.maximum(np.abs(cells) - 1, 0)

@@ -90,10 +90,17 @@ class OstWriter:
         self._closed = False
         if append:
             settings = self._resume(target, schema, settings)
-        settings.setdefault("samples_per_frame", _samples_per_frame(schema, settings))
-        self.encoder = Encoder(schema, **settings)
+        try:
+            settings.setdefault("samples_per_frame", _samples_per_frame(schema, settings))
+            self.encoder = Encoder(schema, **settings)
+        except BaseException:
+            if append and self._owned:
+                self._file.close()
+            raise
         self.schema = schema
         if append:
+            self._file.seek(self._offset)
+            self._file.truncate()
             return
         if self._owned:
             self._path = Path(target)  # type: ignore[arg-type]
@@ -119,8 +126,6 @@ class OstWriter:
             if self._owned:
                 file.close()
             raise
-        file.seek(reader.end_of_frames)
-        file.truncate()
         self._file = file
         self._started = True
         self._offset = reader.end_of_frames
@@ -177,8 +182,8 @@ class OstWriter:
                 self.encoder.settle()
                 self._start()
             index = self._offset
-            self._send(_framed(pack_marked(INDEX, 0, _pack_index(self._keys), 0)))
-            end = _framed(pack_marked(END, 0, self._end(index), 0))
+            self._send(_framed(pack_marked(INDEX, 0, _pack_index(self._keys))))
+            end = _framed(pack_marked(END, 0, self._end(index)))
             self._send(end + bytes([len(end)]) + _MARK)
             self._file.flush()
             if self._owned:
@@ -292,7 +297,7 @@ class OstReader:
             try:
                 header, size = StreamHeader.read(self._buffer)
             except FrameError:
-                if more and self._buffer[:3] == b"OST" and len(self._buffer) <= LONGEST:
+                if more and b"OST".startswith(self._buffer[:3]) and len(self._buffer) <= LONGEST:
                     continue
                 raise
             self._skip(size)
@@ -373,13 +378,18 @@ class OstReader:
             return
         if self._buffer != mark:
             raise FrameError("bytes follow the end of the file")
-        if found.index_offset != start or (self.keys and self.keys[0].sample == 0 and found.n_samples != self.n_samples):
+        if found.index_offset != start or (
+            self.keys and self.keys[0].sample == 0 and found.n_samples != self.n_samples
+        ):
             raise FrameError("the end of the file does not fit what is before it")
         self.bytes_by_component["index"] = index_size + size + len(mark)
         self.end = found
 
     def between(self, start: int | None = None, stop: int | None = None) -> Iterator[Readings]:
-        """Yield the samples taken from ``start`` on and before ``stop``, beginning at the last key frame before them."""
+        """Yield the samples taken from ``start`` on and before ``stop``, in a file whose times never go back.
+
+        Decoding begins at the last key frame before them.
+        """
         if self.schema.time is None:
             raise ValueError("this file has no times; iterate over it and count samples instead.")
         if start is not None:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
-from orthostream.compression.schema import TABLE_TYPES, Column, Schema, TimeAxis
+from orthostream.compression.arrays import typed
+from orthostream.compression.errors import FrameError
+from orthostream.compression.schema import KINDS, TABLE_TYPES, Column, Schema, TimeAxis
 
 
 def table_to_arrays(table: Any) -> tuple[FloatArray, IntArray | None, Schema]:
@@ -36,7 +38,7 @@ def table_to_arrays(table: Any) -> tuple[FloatArray, IntArray | None, Schema]:
         if dtype not in TABLE_TYPES:
             raise ValueError(f"column {label!r} holds {dtype}; readings must be numbers (convert or drop it).")
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        if "int" in dtype.lower() and len(column) and np.nanmax(np.abs(values), initial=0.0) > 2.0**53:
+        if "int" in dtype.lower() and ((column > 2**53) | (column < -(2**53))).any():
             raise ValueError(f"column {label!r} holds integers beyond 2**53, which cannot be kept exactly.")
         columns.append(Column(str(label), dtype=dtype))
         arrays.append(values)
@@ -57,6 +59,10 @@ def _axis(index: Any) -> tuple[TimeAxis | None, IntArray | None]:
         if index.hasnans:
             raise ValueError("the index has times that are missing.")
         zone = "" if index.tz is None else str(index.tz)
+        try:
+            index[:0].tz_localize(None).tz_localize(zone or None)
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"the zone {zone} has no name that it could be found by; use an IANA name.") from None
         stamps = index.tz_localize(None) if index.tz is None else index.tz_convert("UTC").tz_localize(None)
         return TimeAxis(name or "", index.unit, mark, zone), stamps.to_numpy().astype(np.int64)
     if isinstance(index, pd.TimedeltaIndex) and not index.hasnans:
@@ -70,9 +76,18 @@ def _axis(index: Any) -> tuple[TimeAxis | None, IntArray | None]:
 
 
 def arrays_to_table(values: FloatArray, times: IntArray | None, schema: Schema) -> Any:
-    """Return the DataFrame or the Series that readings were."""
+    """Return the DataFrame or the Series that readings were; raise FrameError where the schema is of none."""
+    try:
+        return _table(values, times, schema)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FrameError(f"the header describes a table that cannot be: {error}") from None
+
+
+def _table(values: FloatArray, times: IntArray | None, schema: Schema) -> Any:
     import pandas as pd
 
+    if schema.kind not in KINDS:
+        raise FrameError(f"there is no kind of table called {schema.kind!r}")
     numbered = schema.kind.endswith("numbered")
     frame = pd.DataFrame(
         {i: _column(values[:, i], column.dtype) for i, column in enumerate(schema.columns)}, index=_index(times, schema)
@@ -95,8 +110,8 @@ def _column(values: FloatArray, dtype: str) -> Any:
             return pd.arrays.BooleanArray(plain.astype(bool), ~known)
         if dtype.startswith("Float"):
             return pd.array(np.where(known, values, np.nan), dtype=dtype)
-        return pd.arrays.IntegerArray(plain.astype(dtype.lower()), ~known)
-    return values.astype(dtype)
+        return pd.arrays.IntegerArray(typed(plain, dtype), ~known)
+    return typed(values, dtype)
 
 
 def _index(times: IntArray | None, schema: Schema) -> Any:
@@ -110,7 +125,7 @@ def _index(times: IntArray | None, schema: Schema) -> Any:
     if kind == "timedelta":
         return pd.TimedeltaIndex(times.astype(f"timedelta64[{axis.unit}]"), name=name)
     if kind:
-        return pd.Index(times.astype(kind), name=name)
+        return pd.Index(times.astype(kind.lower()), name=name, dtype=kind)
     if axis.unit in ("ns", "us", "ms", "s"):
         index = pd.DatetimeIndex(times.astype(f"datetime64[{axis.unit}]"), name=name)
         return index if not axis.zone else index.tz_localize("UTC").tz_convert(axis.zone)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import BoolArray, ByteArray, FloatArray, IntArray
+from orthostream.compression.codec import MOST_READINGS_PER_BYTE
 from orthostream.compression.errors import FrameError
 from orthostream.compression.missing_mask import pack_mask, unpack_mask
 from orthostream.compression.support_index import support_bits, support_number, support_of_number
@@ -99,7 +100,8 @@ class CodeLayout:
         mask = pack_mask(codes.missing, before)
         header = _HEADER.pack(len(codes.missing), len(mask), codes.mantissa, codes.exponent)
         if not codes.mantissa:
-            return header + mask, {"header": float(len(header)), "mask": float(len(mask))}
+            least = -(-codes.missing.size // MOST_READINGS_PER_BYTE)
+            return (header + mask).ljust(least, b"\0"), {"header": float(len(header)), "mask": float(len(mask))}
         index_bits = support_bits(self.n_components, self.n_nonzero)
         numbers = np.array([_digits(support_number(support), index_bits) for support in codes.supports.tolist()])
         places = np.arange(self.value_bits - 1, -1, -1)
@@ -120,12 +122,14 @@ class CodeLayout:
         if len(body) < _HEADER.size:
             raise FrameError(f"sparse codes need more than {len(body)} bytes.")
         n_samples, mask_size, mantissa, exponent = _HEADER.unpack_from(body)
+        if n_samples * self.n_sensors > MOST_READINGS_PER_BYTE * len(body):
+            raise FrameError(f"{len(body)} bytes cannot be {n_samples} samples of {self.n_sensors} sensors.")
         if not 1 <= n_samples <= self.most_samples:
             raise FrameError(f"a payload brings 1 to {self.most_samples} samples, not {n_samples}.")
         if not _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
             raise FrameError(f"a step of 2^{exponent} is not one of ours.")
         rest = body[_HEADER.size + mask_size :]
-        if len(body) < _HEADER.size + mask_size or (rest and not mantissa):
+        if len(body) < _HEADER.size + mask_size or (any(rest) and not mantissa):
             raise FrameError(f"{len(body)} bytes are not as many as {n_samples} sparse codes take.")
         missing = unpack_mask(body[_HEADER.size : _HEADER.size + mask_size], n_samples, before)
         n_codes = int((~missing.all(axis=1)).sum())

@@ -34,17 +34,17 @@ class SampleTimes:
         if self._last is None:
             raise FrameError("a frame without times came first")
         times = [self._last + self._step * k for k in range(1, count + 1)]
-        if abs(times[-1]) >= 2**63:
+        if not -(2**63) <= times[-1] < 2**63:
             raise FrameError("times run out of 64 bits")
         return times
 
     def encode(self, times: list[int]) -> bytes | None:
         """Return what the other side needs in order to know some times, None if it expects them."""
-        if self._last is not None and times == self._expected(len(times)):
+        if self._last is not None and times == [self._last + self._step * k for k in range(1, len(times) + 1)]:
             self._last = times[-1]
             return None
         steps = np.diff(np.array(times, dtype=object))
-        if self._last is None and len(set(steps.tolist())) <= 1:
+        if self._last is None and len(set(steps.tolist())) <= 1 and all(abs(step) < 2**63 for step in steps):
             out = bytearray([_STEADY])
             step = int(steps[0]) if len(steps) else 0
             put_varint(out, fold(times[0]))
@@ -69,7 +69,7 @@ class SampleTimes:
         if mode == _STEADY:
             first, step = unfold(reader.varint(2**64 - 1)), unfold(reader.varint(2**64 - 1))
             times = [first + step * k for k in range(count)]
-            if max(abs(times[0]), abs(times[-1])) >= 2**63:
+            if not -(2**63) <= min(times[0], times[-1]) <= max(times[0], times[-1]) < 2**63:
                 raise FrameError("times run out of 64 bits")
             self._set(first, step, times)
             return times
@@ -124,7 +124,7 @@ class SampleTimes:
         for _ in range(count):
             self._step += self._quantum * unfold(range_coder.code_integer(coder, data, self._bits, 0, 0))
             self._last += self._step
-            if abs(self._last) >= 2**63:
+            if not -(2**63) <= self._last < 2**63:
                 raise FrameError("times run out of 64 bits")
             times.append(self._last)
         return times

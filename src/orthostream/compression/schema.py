@@ -9,10 +9,12 @@ from orthostream.compression.errors import FrameError
 
 #: Types that a column may have outside.
 TABLE_TYPES = frozenset(
-    ["bool", "float64", "float32", "float16", "Float64", "Float32", "boolean"]
+    ["bool", "float64", "float32", "Float64", "Float32", "boolean"]
     + [f"{sign}{kind}{bits}" for sign in ("", "u") for kind in ("int",) for bits in (8, 16, 32, 64)]
     + [f"{name}{bits}" for name in ("Int", "UInt") for bits in (8, 16, 32, 64)]
 )
+#: What a stream was before: an array, or a table of pandas.
+KINDS = ("array", "table", "table numbered", "series", "series numbered", "nameless series")
 #: Sensors of a stream.
 MOST_COLUMNS = 65536
 
@@ -92,7 +94,9 @@ class Schema:
             lists = []
             for key, default in (("name", None), ("unit", ""), ("dtype", "float64")):
                 given = plain.get(key, default)
-                values = [str(i) for i in range(n)] if given is None else [given] * n if isinstance(given, str) else given
+                values = (
+                    [str(i) for i in range(n)] if given is None else [given] * n if isinstance(given, str) else given
+                )
                 if len(values) != n or not all(isinstance(value, str) for value in values):
                     raise FrameError(f"the header's {key} is not one text for each of {n} sensors")
                 lists.append(values)
@@ -102,8 +106,8 @@ class Schema:
             if time is not None and not (len(time) == 4 and all(isinstance(part, str) for part in time)):
                 raise FrameError("the header's time axis is not four texts")
             kind = plain.get("kind", "array")
-            if not isinstance(kind, str):
-                raise FrameError("the header's kind is not a text")
+            if kind not in KINDS:
+                raise FrameError("the header names a kind of table that there is not")
             return cls(tuple(map(Column, *lists)), None if time is None else TimeAxis(*time), kind)
         except (KeyError, TypeError, AttributeError) as error:
             raise FrameError(f"the header of the stream is damaged: {error}") from None

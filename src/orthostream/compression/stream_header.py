@@ -42,7 +42,7 @@ class StreamHeader:
         """Return the magic number, the length of the header's frame, and that frame."""
         plain = {"schema": self.schema.to_plain(), "codec": self.codec, "options": self.options, "target": self.target}
         text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False).encode()
-        frame = pack_marked(HEADER, 0, zlib.compress(text, 9), 0)
+        frame = pack_marked(HEADER, 0, zlib.compress(text, 9))
         out = bytearray(MAGIC)
         put_varint(out, len(frame))
         return bytes(out) + frame

@@ -51,9 +51,13 @@ def error_bound(
     array([0.5, 1. ])
     """
     names = dtypes or ["float64"] * n_sensors
-    single = np.array([name in ("float32", "Float32", "float16") for name in names], dtype=bool)
+    single = np.array([name in ("float32", "Float32") for name in names], dtype=bool)
     whole = np.array([name.lower().startswith(("int", "uint", "bool")) for name in names], dtype=bool)
     if relative_error is not None:
+        if whole.any():
+            raise ValueError(
+                "relative_error is for columns of decimals; convert integers to float64, or give max_error."
+            )
         relative = per_sensor("relative_error", relative_error, n_sensors)
         if not np.all((relative > 0.0) & (relative < 1.0)):
             raise ValueError(f"relative_error must be above 0 and below 1, got {relative_error!r}.")

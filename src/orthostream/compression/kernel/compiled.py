@@ -49,5 +49,3 @@ def compiled(modules: tuple[ModuleType, ...]) -> dict[str, Callable[..., Any]]:
                 bound.__qualname__ = f"{name}_{digest}"
                 functions[name] = space[name] = numba.njit(cache=True, error_model="numpy")(bound)
     return functions
-
-

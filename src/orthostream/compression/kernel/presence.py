@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthostream._typing import ByteArray, FloatArray, IntArray
+from orthostream._typing import ByteArray, IntArray
 from orthostream.compression.kernel.range_coder import code_bit
 from orthostream.compression.kernel.rows import entries
 

@@ -20,7 +20,6 @@ import numpy as np
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.kernel.presence import Presence, code_presence, new_presence
 from orthostream.compression.kernel.range_coder import (
-    DECODING,
     ENCODING,
     EVEN,
     INTEGER_BITS,
@@ -184,9 +183,7 @@ def features_of(slot: Slot, features: FloatArray, present: FloatArray) -> FloatA
     return last
 
 
-def _code_first(
-    coder: IntArray, buffer: ByteArray, slot: Slot, reference: int, cell: int
-) -> int:
+def _code_first(coder: IntArray, buffer: ByteArray, slot: Slot, reference: int, cell: int) -> int:
     """Code the first number of a sensor: its distance from a number that is known."""
     apart = cell - reference
     folded = 2 * apart if apart >= 0 else -2 * apart - 1
@@ -450,8 +447,6 @@ def code_samples(
 ) -> None:
     """Code the samples of a frame, one after another."""
     for t in range(kinds.shape[0]):
-        code_sample(
-            coder, buffer, slot, kinds[t], cells[t], positions[t], readings[t], limits[t], patterns[t]
-        )
+        code_sample(coder, buffer, slot, kinds[t], cells[t], positions[t], readings[t], limits[t], patterns[t])
         if slot.clock[BROKEN] == 1:
             return

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from orthostream._typing import ByteArray, FloatArray, IntArray
+from orthostream._typing import ByteArray, IntArray
 from orthostream.compression.kernel.range_coder import (
     DECODING,
     EVEN,
@@ -53,9 +53,7 @@ def _edge(k: int, centre: float, scale: float, reach: int, room: float) -> int:
     return int(math.floor(below((k - 0.5 - centre) / scale) * room)) + k + reach + 1
 
 
-def code_cell(
-    coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: float, scale: float, cell: int
-) -> int:
+def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: float, scale: float, cell: int) -> int:
     """Code the cell, of width 1, into which a number falls that is t-distributed around ``centre`` with a ``scale``."""
     shift = 0
     while scale > _WIDEST:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray
-from orthostream.compression.codec import READINGS, Codec, Payload
+from orthostream.compression.codec import MOST_READINGS_PER_BYTE, READINGS, Codec, Payload
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.range_coder import (
     AT,
@@ -267,7 +267,8 @@ class TransformCodec(Codec):
             symbols.code_block(coder, buffer, block)
         # Zeros at the end could be left out, but then a reader could not tell where to stop.
         written = int(coder[AT])
-        return buffer[: max(written, finish_encoding(coder, buffer))].tobytes()
+        body = buffer[: max(written, finish_encoding(coder, buffer))].tobytes()
+        return body.ljust(-(-n_rows * self.n_sensors // MOST_READINGS_PER_BYTE), b"\0")
 
     # -- the side that receives ----------------------------------------------------------------------------------
 
@@ -286,6 +287,8 @@ class TransformCodec(Codec):
         start_decoding(coder, buffer, len(buffer))
         n_rows, change = state.symbols.code_header(coder, buffer, 1, 0)
         level = state.level + change
+        if n_rows * self.n_sensors > MOST_READINGS_PER_BYTE * len(payload.body):
+            raise FrameError(f"{len(payload.body)} bytes cannot be {n_rows} samples of {self.n_sensors} sensors.")
         if n_rows > self._most_rows:
             raise FrameError(f"a payload has at most {self._most_rows} samples, not {n_rows}.")
         if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
