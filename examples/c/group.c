@@ -66,7 +66,10 @@ static i64 code_cell(Coder *coder, Bit *escapes, f64 centre, f64 scale)
         i64 start = edge(k, centre, scale, reach);
         narrow(coder, (u64)start, (u64)(edge(k + 1, centre, scale, reach) - start));
     }
-    return shift > 0 ? k * ((i64)1 << shift) + (i64)code_bits(coder, shift) : k;
+    if (shift == 0) return k;
+    i64 most = (i64)1 << (44 - shift); /* no encoder goes farther */
+    k = MIN(MAX(k, -most), most);
+    return k * ((i64)1 << shift) + (i64)code_bits(coder, shift);
 }
 
 /* What an integer of a lattice stands for. */
@@ -265,7 +268,7 @@ static void learn(Group *g)
     f64 *f = g->features, *trust = g->trust, *errors = g->errors, total = 0.0, there = 0.0;
     for (int i = 0; i < n; i++) {
         f64 scale = g->scales[i], w = g->w[i];
-        errors[i] = errors[i] / scale;
+        errors[i] = MIN(MAX(errors[i] / scale, -12.0), 12.0);
         if (trust[i] > 0.0) {
             f64 square = errors[i] * errors[i];
             total += MIN(square, 16.0);
@@ -361,11 +364,13 @@ void code_sample(Coder *coder, Group *g, const Lattice *lattices, f64 *out)
     for (int i = 0; i < n; i++) g->correction[i] = g->trust[i] = g->errors[i] = 0.0;
     for (int i = 0; i < n; i++) {
         f64 w = g->w[i], plan = g->predicted[i], *reading = &out[g->sensors[i]];
+        f64 farthest = 8.0 * sqrt(g->variance[i]) + 16.0 * w;
+        if (!(fabs(plan - last[i]) <= farthest)) plan = last[i];
         f64 level = (plan - g->mean[i]) / sqrt(g->variance[i]), bin = floor(level * 2.0) + 5.0;
         int level_bin = level >= -2.5 ? (int)MIN(bin, 9.0) : 0, first = g->seen[i] == 0;
         f64 scale = g->scales[i] = g->spread[i] * g->level_factors[level_bin];
         f64 expected = plan + scale * g->correction[i];
-        if (!(fabs(expected) < (f64)FARTHEST)) expected = last[i];
+        if (!(fabs(expected - plan) <= farthest)) expected = plan;
         int raw = !g->gone[i] && code_bit(coder, &g->raw[first], 250);
         if (g->gone[i] || raw) {
             *reading = NAN;
@@ -390,7 +395,7 @@ void code_sample(Coder *coder, Group *g, const Lattice *lattices, f64 *out)
             stir_bin = (int)MIN(stir, 7.0);
             centre = (i64)floor(expected + 0.5);
             s = sqrt(g->pivots[i]) * scale * g->ratio[i] * g->stir_factors[stir_bin] * slot_factor * 0.7071067811865476;
-            if (!(s < 1048576.0 * w)) s = 1048576.0 * w;
+            if (!(s < 68719476736.0 * w)) s = 68719476736.0 * w; /* 2^36 */
             if (s < 0.02 * w) s = 0.02 * w;
             number = code_cell(coder, g->escapes, (expected - (f64)centre) / w, s / w);
             c = centre + number * (i64)w;

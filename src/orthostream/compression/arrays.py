@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from orthostream._typing import FloatArray
 from orthostream.compression.errors import FrameError
 from orthostream.compression.ost_file import OstReader, OstWriter
 from orthostream.compression.schema import TABLE_TYPES, Column, Schema, TimeAxis
@@ -89,7 +90,7 @@ def decompress(data: bytes) -> Any:
 
 def _array_parts(readings: ArrayLike, time: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.int64] | None, Schema]:
     if isinstance(readings, np.ma.MaskedArray):
-        readings = readings.astype(np.float64).filled(np.nan)
+        readings = np.ma.filled(readings.astype(np.float64), np.nan)
     values = np.asarray(readings)
     if values.ndim != 2 or values.shape[1] == 0:
         raise ValueError(f"expected an array of shape (n_samples, n_sensors), got {values.shape}.")
@@ -123,7 +124,7 @@ def _typed(values: NDArray[np.float64], schema: Schema) -> NDArray[Any]:
     return typed(values, kinds.pop())
 
 
-def typed(values: NDArray[np.float64], kind: str) -> NDArray[Any]:
+def typed(values: FloatArray, kind: str) -> NDArray[Any]:
     """Return readings as the type that they had, the nearest number of it where it ends before them."""
     dtype = np.dtype("bool" if kind == "boolean" else kind.lower())
     if dtype.kind not in "iu":

@@ -51,7 +51,8 @@ def decoder_of(header: StreamHeader, most_sensors: int = MOST_SENSORS) -> Codec:
     """Return a codec that decodes a stream, or raise FrameError where its header asks for what cannot be."""
     if len(header.schema.columns) > most_sensors:
         raise FrameError(
-            f"the stream has {len(header.schema.columns)} sensors; to allow more than {most_sensors}, say so (max_sensors)"
+            f"the stream has {len(header.schema.columns)} sensors; "
+            f"to allow more than {most_sensors}, say so (max_sensors)"
         )
     period = header.options.get("period", 0)
     if isinstance(period, bool) or not isinstance(period, int) or not 0 <= period <= MOST_PERIOD:

@@ -26,8 +26,8 @@ class Readings(NamedTuple):
 class Decoder:
     """Turns the frames of an `Encoder` back into samples; anything else raises `FrameError`.
 
-    A frame that is damaged, or that was made for another state than the decoder's (one before it was lost), is refused and
-    changes nothing: the right one may still follow. Frames that forget the state are always welcome.
+    A frame that is damaged, or that was made for another state than the decoder's (one before it was lost), is refused
+    and changes nothing: the right one may still follow. Frames that forget the state are always welcome.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from orthostream.compression.frame import RESTART, TIMED, Chain, pack_marked, pa
 from orthostream.compression.lattice import NO_RESOLUTION, Resolution, find_resolution
 from orthostream.compression.sample_times import SampleTimes
 from orthostream.compression.schema import MOST_COLUMNS, Schema
-from orthostream.compression.stream_header import StreamHeader
+from orthostream.compression.stream_header import MAGIC, StreamHeader
 from orthostream.compression.targets import per_sensor
 from orthostream.compression.varint import put_varint
 
@@ -42,8 +42,8 @@ class SentFrame(bytes):
 class Encoder:
     """Turns samples into frames, within an error that is guaranteed for every reading.
 
-    Exactly one target is given. Every frame is decoded again before it is handed out, and its readings are compared with
-    what was pushed: a frame that breaks the promise never leaves.
+    Exactly one target is given. Every frame is decoded again before it is handed out, and its readings are compared
+    with what was pushed: a frame that breaks the promise never leaves.
 
     Parameters
     ----------
@@ -115,8 +115,9 @@ class Encoder:
                 f"a stream needs at least one sensor and at most {MOST_COLUMNS}, got {len(self.schema.columns)}."
             )
         for name, count in (("samples_per_frame", samples_per_frame), ("key_every", key_every)):
-            optional = name == "samples_per_frame" and count is None
-            if not optional and (isinstance(count, bool) or not hasattr(count, "__index__") or count < 1):
+            if count is None and name == "samples_per_frame":
+                continue
+            if count is None or isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
                 raise ValueError(f"{name} must be a positive integer, got {count!r}.")
         given = {
             "max_error": max_error,
@@ -207,7 +208,7 @@ class Encoder:
 
     @property
     def header(self) -> bytes:
-        """What a decoder must see first; where the period is taken from the times, it is known after the first frame."""
+        """What a decoder must see first; known after the first frame where the period is taken from the times."""
         if self._header is None:
             raise ValueError("the header is known after the first frame: push samples first, or give a period.")
         return self._header.to_bytes()
@@ -216,6 +217,11 @@ class Encoder:
     def bits_by_component(self) -> dict[str, float]:
         """What the bits since the last key frame were spent on."""
         return self._codec.bits
+
+    @property
+    def chain(self) -> Chain:
+        """What a decoder remembers of the frames so far."""
+        return self._chain
 
     def settle(self) -> None:
         """Make the header known even though no sample has come."""
@@ -278,7 +284,8 @@ class Encoder:
             stamps = stamps.astype(np.int64)
         if stamps.dtype.kind not in "iu" or stamps.shape != (len(readings),):
             raise ValueError(
-                f"time must be {len(readings)} integers, one for each sample, got {stamps.dtype} of shape {stamps.shape}."
+                f"time must be {len(readings)} integers, one for each sample, "
+                f"got {stamps.dtype} of shape {stamps.shape}."
             )
         times = [int(stamp) for stamp in stamps]
         if times and max(times) >= 2**63:
@@ -329,6 +336,8 @@ class Encoder:
             restart = False
             if payload.kind == READINGS and not flags:
                 data = pack_plain(body, self._chain)
+                if data.startswith(MAGIC[:3]):
+                    data = pack_marked(READINGS, 0, body, self._chain)
             else:
                 data = pack_marked(payload.kind, flags, body, before if flags & RESTART else self._chain)
             frames.append(SentFrame(data, key))

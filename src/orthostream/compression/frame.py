@@ -30,9 +30,9 @@ _PLAIN_START, _MARKED_START = 0x4F535430, 0x4F535431
 class Chain(NamedTuple):
     """What both sides remember of the frames since the last restart: it goes into the checksum of the next one.
 
-    Short checksums hold the number of the frame, so that one that follows a lost frame never fits, and the seed after the
-    first frame, or after the last whose number is a multiple of 64, so that other streams do not fit and states that
-    differ for any other reason part soon; long ones hold the seed itself.
+    Short checksums hold the number of the frame, so that one that follows a lost frame never fits, and the seed after
+    the first frame, or after the last whose number is a multiple of 64, so that other streams do not fit and states
+    that differ for any other reason part soon; long ones hold the seed itself.
     """
 
     seed: int = 0

@@ -1,10 +1,10 @@
 """The numbers that readings may be replaced by: chosen so that the nearest one is always near enough.
 
-A linear lattice holds the multiples of a unit; a cell is some units wide, and the middle of the cell into which a reading
-falls is what is decoded. Where readings come from an instrument of known resolution (whole degrees, tenths), the unit is
-that resolution, and a cell holds as many of its multiples as lie within the error of their middle: more than fit into
-twice the error. (The middle of an even number of them is not one of them: whole degrees within half a degree are sent as
-pairs.)
+A linear lattice holds the multiples of a unit; a cell is some units wide, and the middle of the cell into which a
+reading falls is what is decoded. Where readings come from an instrument of known resolution (whole degrees, tenths),
+the unit is that resolution, and a cell holds as many of its multiples as lie within the error of their middle: more
+than fit into twice the error. (The middle of an even number of them is not one of them: whole degrees within half a
+degree are sent as pairs.)
 A geometric lattice, for relative errors, holds the powers of a ratio.
 """
 
@@ -46,7 +46,8 @@ class Lattice:
     """One lattice per sensor.
 
     The integer c stands for ``(c * numerator + offset) / denominator``, or, where ``ratio`` is not 0, for 0 and for
-    ``numerator * ratio ** (|c| - 1)`` with the sign of c. ``single`` marks sensors whose readings are rounded to 32 bits.
+    ``numerator * ratio ** (|c| - 1)`` with the sign of c. ``single`` marks sensors whose readings are rounded to 32
+    bits.
     """
 
     width: IntArray

@@ -23,8 +23,8 @@ from orthostream.compression.stream_header import StreamHeader
 from orthostream.compression.varint import Reader, fold, put_varint, unfold
 
 _CHUNK = 1 << 16
-#: Where nobody waits for them, frames hold this many readings; a transform adapts from frame to frame, so that its frames
-#: hold fewer samples.
+#: Where nobody waits for them, frames hold this many readings; a transform adapts from frame to frame, so that its
+#: frames hold fewer samples.
 _READINGS = 1 << 14
 _ADAPTING = 96
 _LONGEST_LENGTH = 10
@@ -55,8 +55,8 @@ class OstWriter:
     """Writes an .ost file, sample by sample.
 
     A new file is written beside its place, as ``NAME.part``, and moved there by `close`; leaving a ``with`` block by an
-    exception leaves no file that looks complete. With ``append`` the samples of an existing file are kept up to its last
-    whole frame, and writing goes on in place, frame by frame: what was flushed survives a crash.
+    exception leaves no file that looks complete. With ``append`` the samples of an existing file are kept up to its
+    last whole frame, and writing goes on in place, frame by frame: what was flushed survives a crash.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class OstWriter:
 
     def _resume(self, target: Any, schema: Schema, settings: dict[str, Any]) -> dict[str, Any]:
         """Find the end of what is there, cut off what follows, and return the settings to go on with."""
-        file: BinaryIO = Path(target).open("r+b") if self._owned else target
+        file: BinaryIO = Path(target).open("r+b") if self._owned else target  # noqa: SIM115
         try:
             reader = OstReader(file)
             for _ in reader:
@@ -182,7 +182,7 @@ class OstWriter:
                 self.encoder.settle()
                 self._start()
             index = self._offset
-            self._send(_framed(pack_marked(INDEX, 0, _pack_index(self._keys))))
+            self._send(_framed(pack_marked(INDEX, 0, _pack_index(self._keys), self.encoder.chain)))
             end = _framed(pack_marked(END, 0, self._end(index)))
             self._send(end + bytes([len(end)]) + _MARK)
             self._file.flush()
@@ -239,7 +239,7 @@ class OstReader:
 
     def __init__(self, source: str | os.PathLike[str] | BinaryIO, *, max_sensors: int | None = None) -> None:
         self._owned = not hasattr(source, "read")
-        self._file: BinaryIO = Path(source).open("rb") if self._owned else source  # type: ignore[arg-type, assignment]
+        self._file: BinaryIO = Path(source).open("rb") if self._owned else source  # type: ignore[arg-type, assignment]  # noqa: SIM115
         self._decoder = Decoder() if max_sensors is None else Decoder(max_sensors=max_sensors)
         self._buffer = b""
         self._offset = 0

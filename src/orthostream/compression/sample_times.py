@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 
 import numpy as np
@@ -85,7 +86,7 @@ class SampleTimes:
         self._last, self._step, self._quantum = times[-1], step, max(abs(step), 1)
 
     def _take_exact(self, times: list[int]) -> None:
-        steps = [after - before for before, after in zip(times[:-1], times[1:], strict=True)]
+        steps = [after - before for before, after in itertools.pairwise(times)]
         if steps:
             self._step = steps[-1]
             self._quantum = max(int(np.gcd.reduce(np.array(steps, dtype=object))), 1)

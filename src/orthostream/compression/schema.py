@@ -32,9 +32,9 @@ class Column:
 class TimeAxis:
     """When samples were taken, as integers.
 
-    ``unit`` is that of a tick: "ns", "us", "ms" or "s" since 1970, "" for plain integers, or a decimal such as "1e-3" for
-    decimal numbers. ``text`` is how times are written (a strftime pattern, "" for the default), ``zone`` an IANA name or an
-    offset such as "+02:00", "" for none.
+    ``unit`` is that of a tick: "ns", "us", "ms" or "s" since 1970, "" for plain integers, or a decimal such as "1e-3"
+    for decimal numbers. ``text`` is how times are written (a strftime pattern, "" for the default), ``zone`` an IANA
+    name or an offset such as "+02:00", "" for none.
     """
 
     name: str

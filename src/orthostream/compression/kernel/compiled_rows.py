@@ -52,7 +52,7 @@ def add_products(sums: FloatArray, rows: FloatArray, weights: FloatArray, keep: 
 
 
 def move_towards_products(matrix: FloatArray, row: FloatArray, rate: float) -> None:
-    """Move a matrix towards the products of the entries of a row; only what lies on and above the diagonal is kept up."""
+    """Move a matrix towards the products of the entries of a row; what lies below the diagonal is left alone."""
     n = len(row)
     for i in range(n):
         entry = row[i]

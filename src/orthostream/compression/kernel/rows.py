@@ -1,4 +1,4 @@
-"""What is done to whole rows of numbers, in NumPy. `compiled_rows` has the same functions as loops, of the same bits."""
+"""What is done to whole rows of numbers, in NumPy; `compiled_rows` does the same, to the bit, in loops."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_products(sums: FloatArray, rows: FloatArray, weights: FloatArray, keep: 
 
 
 def move_towards_products(matrix: FloatArray, row: FloatArray, rate: float) -> None:
-    """Move a matrix towards the products of the entries of a row; only what lies on and above the diagonal is of use."""
+    """Move a matrix towards the products of the entries of a row; what lies below the diagonal is of no use."""
     matrix += ((row[:, None] * row[None, :]) - matrix) * rate
 
 

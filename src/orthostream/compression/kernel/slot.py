@@ -7,7 +7,8 @@ Both sides predict every reading from what both know, and code the cell around t
    before it (a forgetting covariance of the errors, factorised);
 3. the scale of what remains is the conditional deviation, times slow and fast factors that follow the data.
 
-All numbers are in units of a sensor's lattice, of which a cell is ``width`` wide. Constants were chosen on real sensors.
+All numbers are in units of a sensor's lattice, of which a cell is ``width`` wide. Constants were chosen on real
+sensors.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from orthostream.compression.kernel.rows import (
     move_towards_products,
     solve,
 )
-from orthostream.compression.kernel.student import below, code_cell, density, new_escape_bits
+from orthostream.compression.kernel.student import WIDEST_SCALE, below, code_cell, density, new_escape_bits
 
 N_FEATURES = 8
 _LEVELS = 10
@@ -98,8 +99,9 @@ def new_slot(
 ) -> Slot:
     """Return what is known before the first sample.
 
-    ``powers`` holds, for each sensor, the powers 1, 2, 4, ... of the ratio of a geometric lattice, or zeros for a linear
-    one, in which the integer c stands for ``(c * numerator + offset) / denominator``. ``period`` is that of the day in samples, or 0.
+    ``powers`` holds, for each sensor, the powers 1, 2, 4, ... of the ratio of a geometric lattice, or zeros for a
+    linear one, in which the integer c stands for ``(c * numerator + offset) / denominator``. ``period`` is that of the
+    day in samples, or 0.
     """
     n = len(width)
     return Slot(
@@ -249,6 +251,7 @@ def code_sample(
     errors = np.zeros(n)
     widths = entries(width)
     plans = entries(predicted)
+    before = entries(last)
     usual = entries(slot.mean)
     variances = entries(slot.variance)
     spreads = entries(slot.spread)
@@ -263,14 +266,18 @@ def code_sample(
     for i in range(n):
         w = widths[i]
         plan = plans[i]
+        # A prediction that has lost its way must not lead the next one astray.
+        farthest = 8.0 * math.sqrt(variances[i]) + 16.0 * w
+        if not (abs(plan - before[i]) <= farthest):
+            plan = before[i]
         level = (plan - usual[i]) / math.sqrt(variances[i])
         level_bin = 0
         if level >= -2.5:
             level_bin = int(min(math.floor(level * 2.0) + 5.0, _LEVELS - 1.0))
         scale = spreads[i] * float(slot.level_factors[level_bin])
         expected = plan + scale * float(correction[i])
-        if not (abs(expected) < LIMIT):
-            expected = float(last[i])
+        if not (abs(expected - plan) <= farthest):
+            expected = plan
         scales[i] = scale
         first = seen[i] == 0
         if away[i] == 1:
@@ -284,16 +291,16 @@ def code_sample(
                 errors[i] = expected - plan
             continue
 
-        centre = int(math.floor(expected + 0.5))
+        centre = math.floor(expected + 0.5)
         cell = 0
         if encoding:
             raw = kinds[i] == RAW
             if not raw:
                 if first:
-                    cell = int(math.floor(float(positions[i]) + 0.5))
+                    cell = math.floor(float(positions[i]) + 0.5)
                     raw = abs(cell - reference) >= _FARTHEST
                 else:
-                    cell = int(math.floor((float(positions[i]) - centre) / w + 0.5))
+                    cell = math.floor((float(positions[i]) - centre) / w + 0.5)
                     raw = abs(cell) >= _FARTHEST
                     cell = centre + cell * int(w)
                 if not raw:
@@ -316,8 +323,8 @@ def code_sample(
             deviation = math.sqrt(pivots[i]) * scale
             stir_bin = int(min(stirs[i] * 3.0, _STIRS - 1.0))
             spread = deviation * ratios[i] * float(slot.stir_factors[stir_bin]) * slot_factor * _LATENT
-            if not (spread < 1048576.0 * w):
-                spread = 1048576.0 * w
+            if not (spread < WIDEST_SCALE * w):
+                spread = WIDEST_SCALE * w
             if spread < 0.02 * w:
                 spread = 0.02 * w
             offset = (expected - centre) / w
@@ -397,7 +404,7 @@ def _learn(
     there = 0.0
     for i in range(n):
         scale = float(scales[i])
-        errors[i] /= scale
+        errors[i] = min(max(float(errors[i]) / scale, -12.0), 12.0)
         w = float(width[i])
         if trust[i] > 0.0:
             total += min(float(errors[i]) * float(errors[i]), 16.0)

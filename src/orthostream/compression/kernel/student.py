@@ -1,8 +1,8 @@
 """The distribution of an error of prediction: Student's t with four degrees of freedom.
 
 Its distribution function is algebraic, so that it takes no exponential, logarithm or error function, whose last bits
-differ from machine to machine. An integer n stands for the cell from n - 1/2 to n + 1/2; beyond a few scales it is coded
-as an escape.
+differ from machine to machine. An integer n stands for the cell from n - 1/2 to n + 1/2; beyond a few scales it is
+coded as an escape.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ ESCAPE_BITS = INTEGER_BITS
 
 #: The widest scale, in cells, for which every cell has a probability; wider ones are coded as a coarse cell and bits.
 _WIDEST = 64.0
+#: The widest scale of all, in cells.
+WIDEST_SCALE = 68719476736.0  # 2**36
 
 
 def below(x: float) -> float:
@@ -50,7 +52,7 @@ def new_escape_bits() -> IntArray:
 
 def _edge(k: int, centre: float, scale: float, reach: int, room: float) -> int:
     """Return where, of the 65,536, the cell k begins."""
-    return int(math.floor(below((k - 0.5 - centre) / scale) * room)) + k + reach + 1
+    return math.floor(below((k - 0.5 - centre) / scale) * room) + k + reach + 1
 
 
 def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: float, scale: float, cell: int) -> int:
@@ -72,8 +74,9 @@ def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: flo
         at = point(coder)
         low = -reach
         high = reach + 1
-        coarse = min(max(int(math.floor(centre + 0.5)), low), high - 1)
-        # The bounds move towards each other until they enclose one cell: from the likeliest cell outwards, then by halves.
+        coarse = min(max(math.floor(centre + 0.5), low), high - 1)
+        # The bounds move towards each other until they enclose one cell: from the likeliest cell outwards, then by
+        # halves.
         step = 1
         if at >= _edge(coarse, centre, scale, reach, room):
             low = coarse
@@ -114,5 +117,8 @@ def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: flo
         start = _edge(coarse, centre, scale, reach, room)
         code_interval(coder, buffer, start, _edge(coarse + 1, centre, scale, reach, room) - start)
     if shift > 0:
+        # Nothing that an encoder writes is as far away as bytes from elsewhere may say.
+        farthest = 1 << (44 - shift)
+        coarse = min(max(coarse, -farthest), farthest)
         return (coarse << shift) + code_bits(coder, buffer, cell & ((1 << shift) - 1), shift)
     return coarse
