@@ -149,7 +149,7 @@ class Lattice:
 
 
 def find_resolution(values: FloatArray, *, single: bool = False) -> Resolution:
-    """Return the coarsest decimal resolution of which finite values are exact multiples, if they have one.
+    """Return the coarsest decimal resolution of which nearly all finite values are exact multiples, if they have one.
 
     Examples
     --------
@@ -159,7 +159,10 @@ def find_resolution(values: FloatArray, *, single: bool = False) -> Resolution:
     >>> find_resolution(np.array([0.1234567890123]))
     Resolution(numerator=0, denominator=1)
     """
-    if values.size == 0 or not np.abs(values).max() < 2.0**52:
+    # A few that do not fit are sent as they are; they do not speak for the others.
+    values = values[np.abs(values) < 2.0**45]
+    strays = values.size // 50
+    if values.size == 0:
         return NO_RESOLUTION
     for decimals in range(_MOST_DECIMALS + 1):
         scale = 10**decimals
@@ -167,8 +170,10 @@ def find_resolution(values: FloatArray, *, single: bool = False) -> Resolution:
         back = counts / scale
         if single:
             back = back.astype(np.float32).astype(np.float64)
-        if np.abs(counts).max() < 2.0**52 and np.array_equal(back, values):
+        fits = (back == values) & (np.abs(counts) < 2.0**52)
+        if (~fits).sum() <= strays:
             step = 1
+            counts = counts[fits]
             if values.size >= 64 and np.ptp(counts) > 0:
                 step = int(np.gcd.reduce(counts.astype(np.int64)))
                 common = math.gcd(step, scale)

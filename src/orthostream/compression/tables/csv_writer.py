@@ -70,6 +70,8 @@ def _quoted(text: str) -> str:
 
 
 def _line(cells: Sequence[str]) -> bytes:
+    # A name with a semicolon or a tab in it must not be taken for two.
+    quoting = csv.QUOTE_ALL if any(mark in cell for cell in cells for mark in ";\t") else csv.QUOTE_MINIMAL
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(cells)
+    csv.writer(text, lineterminator="\n", quoting=quoting).writerow(cells)
     return text.getvalue().encode()

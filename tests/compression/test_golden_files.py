@@ -1,0 +1,77 @@
+"""Files that were written once decode to the same bits for ever, on any CPU and with or without a compiler."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from orthostream.compression import compress, decompress
+
+from .golden_streams import FOLDER, cases, checksum
+
+SUMS = json.loads((FOLDER / "checksums.v1.json").read_text(encoding="utf-8"))
+CASES = cases()
+#: Kept within a bound that holds for every reading.
+BOUNDED = [name for name, (_, words) in CASES.items() if "max_error" in words or "relative_error" in words]
+
+
+def test_every_golden_file_has_its_checksum() -> None:
+    assert {path.name.removesuffix(".v1.ost") for path in FOLDER.glob("*.v1.ost")} == set(SUMS) == set(CASES)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_golden_file_decodes_to_the_same_bits(name: str) -> None:
+    assert checksum(decompress((FOLDER / f"{name}.v1.ost").read_bytes())) == SUMS[name]
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_golden_file_is_what_an_encoder_writes_today(name: str) -> None:
+    """And is within its bound of what was measured."""
+    rows, words = CASES[name]
+    data = (FOLDER / f"{name}.v1.ost").read_bytes()
+    assert compress(rows, **words) == data
+    decoded = decompress(data).astype(float)
+    np.testing.assert_array_equal(np.isnan(decoded), np.isnan(rows.astype(float)))
+    known = np.isfinite(rows)
+    relative = words.get("relative_error")
+    bound = np.abs(rows) * relative if relative else np.broadcast_to(words["max_error"], rows.shape)
+    assert (np.abs(decoded[known] - rows[known]) <= bound[known]).all()
+    np.testing.assert_array_equal(decoded[~known], rows[~known])
+
+
+PROGRAM = """
+import json, sys
+from pathlib import Path
+sys.modules["numba"] = None
+sys.path.insert(0, sys.argv[1])
+from golden_streams import FOLDER, cases, checksum
+from orthostream.compression import compress, decompress
+from orthostream.compression.kernel.compiled import can_compile
+result = {}
+for name, (rows, words) in cases().items():
+    data = (FOLDER / f"{name}.v1.ost").read_bytes()
+    same = "max_error" not in words or compress(rows, **words) == data
+    result[name] = checksum(decompress(data)) if same else "other bytes"
+print(json.dumps(result))
+"""
+
+
+@pytest.mark.parametrize(
+    "features", ["", "X86_V4 AVX512_ICL AVX512_SPR", "X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX512F AVX2 FMA3"]
+)
+def test_plain_code_gives_the_same_bits_at_every_level_of_instructions(features: str) -> None:
+    """In a process of its own, without Numba; NumPy warns of names of features that this machine does not have."""
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, str(Path(__file__).parent)],
+        env=os.environ | {"NPY_DISABLE_CPU_FEATURES": features},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(result.stdout) == SUMS
