@@ -259,17 +259,28 @@ class ConditionalCodec(Codec):
         lattice = self._lattice
         assert lattice is not None
         positions = lattice.positions(rows)
-        kinds = np.where(np.isnan(rows), MISSING, np.where(np.isnan(positions), RAW, CELL)).astype(np.int64)
+        kinds = np.full(rows.shape, CELL, dtype=np.int64)
+        unplaced = np.isnan(positions)
+        kinds[unplaced] = RAW
+        positions[unplaced] = 0.0
+        kinds[np.isnan(rows)] = MISSING
         buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
         self._call["start_encoding"](self._coder)
         self._code_count(buffer, len(rows))
         patterns = rows.view(np.int64).copy()
         cells = np.zeros(rows.shape, dtype=np.int64)
-        self._code(buffer, kinds, cells, np.nan_to_num(positions), rows, limits, patterns)
-        finite = np.isfinite(rows)
-        strays = int(((kinds == RAW) & finite).sum()) > _TOO_MANY * max(int(finite.sum()), 1)
-        self.wants_restart = strays and self._choose(rows).to_bytes() != lattice.to_bytes()
+        self._code(buffer, kinds, cells, positions, rows, limits, patterns)
+        self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
         return buffer[: self._call["finish_encoding"](self._coder, buffer)].tobytes()
+
+    def _strays(self, rows: FloatArray, kinds: IntArray) -> bool:
+        """Return whether many readings were off the lattice, and another one would hold them."""
+        lattice = self._lattice
+        assert lattice is not None
+        finite = np.isfinite(rows)
+        if int(((kinds == RAW) & finite).sum()) <= _TOO_MANY * max(int(finite.sum()), 1):
+            return False
+        return self._choose(rows).to_bytes() != lattice.to_bytes()
 
     def _code_count(self, buffer: ByteArray, count: int) -> int:
         """Code the number of samples: mostly what it was before."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +58,14 @@ class Lattice:
     ratio: FloatArray
     single: BoolArray
 
+    @cached_property
+    def _curved(self) -> bool:
+        return bool((self.ratio > 0.0).any())
+
+    @cached_property
+    def _rounded(self) -> bool:
+        return bool(self.single.any())
+
     def powers(self) -> FloatArray:
         """Return the powers 1, 2, 4, 8, ... of each ratio, 0 for linear lattices."""
         columns = [self.ratio]
@@ -69,6 +78,8 @@ class Lattice:
         """Return where readings lie, in units; NaN where they are missing, infinite or beyond the lattice."""
         with np.errstate(all="ignore"):
             linear = (rows * self.denominator - self.offset) / self.numerator
+            if not self._curved:
+                return np.where(np.abs(linear) < _LARGEST / 2, linear, np.nan)
             logarithm = np.log(np.abs(rows) / self.numerator) / np.log(np.where(self.ratio > 0.0, self.ratio, 2.0))
             geometric = np.where(rows == 0.0, 0.0, np.copysign(np.maximum(logarithm, -0.5) + 1.0, rows))
             geometric = np.where((rows != 0.0) & (logarithm < -0.5), np.nan, geometric)
@@ -79,8 +90,8 @@ class Lattice:
         """Return what integers stand for; the same operations as `kernel.slot.value_of`, so the same bits."""
         with np.errstate(over="ignore"):
             linear = (cells.astype(np.float64) * self.numerator + self.offset) / self.denominator
-        curved = self.ratio > 0.0
-        if curved.any():
+        if self._curved:
+            curved = self.ratio > 0.0
             rest = np.maximum(np.abs(cells) - 1, 0)
             value = np.broadcast_to(self.numerator, cells.shape).copy()
             with np.errstate(over="ignore", under="ignore"):
@@ -89,6 +100,8 @@ class Lattice:
                     rest = rest >> 1
             value = np.where(cells == 0, 0.0, np.where(cells < 0, -value, value))
             linear = np.where(curved, value, linear)
+        if not self._rounded:
+            return linear
         with np.errstate(over="ignore", under="ignore"):
             return np.where(self.single, linear.astype(np.float32).astype(np.float64), linear)
 

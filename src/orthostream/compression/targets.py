@@ -31,7 +31,7 @@ class ErrorBound:
     def limits(self, rows: FloatArray) -> FloatArray:
         """Return the largest error of each reading."""
         if self.relative is None:
-            return np.broadcast_to(self.absolute, rows.shape).copy()
+            return np.repeat(self.absolute[None, :], len(rows), axis=0)
         with np.errstate(invalid="ignore"):
             return np.nan_to_num(np.abs(rows) * self.relative, nan=0.0, posinf=0.0)
 
