@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from .compression_case import NAME, Case, Result, cases
 from .compression_figure import draw
-from .compression_ours import FRAMES, PaperMode, our_result, warm_up
+from .compression_ours import FRAMES, PaperMode, our_result, speeds, warm_up
 from .compression_peers import PEERS, best_result, result_of
 from .compression_report import report
 from .compression_rmse import points, report_rmse, rmse_records
-from .measure import Record, say, write_json
+from .measure import Record, say, table, write_json
 
 #: Samples in a frame where one way of ours has to stand for all: what the figure draws.
 _SHOWN = 6
@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> list[Record]:
     settings: dict[str, dict[str, Any]] = {}
     if found:
         warm_up(found[0])
+        records += _speeds(found[0], effort)
     for case in found:
         records += _results(case, papers[case.source.name], settings, effort, quick=options.quick)
     if found:
@@ -66,6 +67,21 @@ def run(options: argparse.Namespace) -> list[Record]:
         draw(records, options.figure)
         print(f"figure: {options.figure}")
     return records
+
+
+def _speeds(case: Case, effort: Effort) -> list[Record]:
+    """Measure and print how fast ours is, with and without what is optional."""
+    rows = speeds(case, repeat=effort.repeat + 1)
+    title = (
+        f"samples of {case.rows.shape[1]} sensors per second, {case.setting}, frames of 24, best of {effort.repeat + 1}"
+    )
+    cells = [(what, [f"{encoded:,.0f}", f"{decoded:,.0f}"]) for what, encoded, decoded in rows]
+    print(table(title, "ours", ["encoded", "decoded"], cells) + "\n", flush=True)
+    return [
+        Record(NAME, f"ours, {what}", case.setting, f"{way}_samples_per_second", value)
+        for what, encoded, decoded in rows
+        for way, value in (("encoded", encoded), ("decoded", decoded))
+    ]
 
 
 def _results(

@@ -10,6 +10,7 @@ import numpy as np
 
 import orthostream.compression as codec
 from orthostream._typing import FloatArray
+from orthostream.compression.kernel.compiled import can_compile
 
 from .compression_case import Case, Result, Source, quality
 
@@ -28,14 +29,14 @@ class Sent(NamedTuple):
 
 def stream(rows: FloatArray, samples_per_frame: int, **target: Any) -> Sent:
     """Send rows as frames, as they would come in, and receive them."""
-    start = time.perf_counter()
     encoder = codec.Encoder(rows.shape[1], samples_per_frame=samples_per_frame, **target)
     frames = [encoder.header]
+    start = time.perf_counter()
     for begin in range(0, len(rows), samples_per_frame):
         frames += encoder.push(rows[begin : begin + samples_per_frame])
     frames += encoder.flush()
     middle = time.perf_counter()
-    decoder = codec.Decoder()
+    decoder = codec.Decoder(accelerate=target.get("accelerate"))
     parts = [decoder.push(frame)[0] for frame in frames]
     received = np.concatenate([part for part in parts if len(part)])
     return Sent(sum(map(len, frames)), received, middle - start, time.perf_counter() - middle)
@@ -88,6 +89,21 @@ def warm_up(case: Case) -> None:
     """Compile whatever compiles, so that nobody's time includes it."""
     for samples_per_frame in FRAMES:
         our_result(case._replace(rows=case.rows[:48]), samples_per_frame)
+    stream(case.rows[:48], 24, accelerate=can_compile(), **bounded(case.source, case.bound))
+
+
+def speeds(case: Case, *, repeat: int) -> list[tuple[str, float, float]]:
+    """Return our samples per second, encoded and decoded in frames of 24: compiled and plain, checked and not."""
+    rows = []
+    for what, compiled, n_samples in (("compiled", True, len(case.rows)), ("plain NumPy", False, 720)):
+        if compiled and not can_compile():
+            continue
+        part = case.rows[:n_samples]
+        for check, verify in (("", False), (", every frame decoded again", True)):
+            words = bounded(case.source, case.bound) | {"verify": verify, "accelerate": compiled}
+            sent = _best(lambda part=part, words=words: stream(part, 24, **words), repeat)  # type: ignore[misc]
+            rows.append((what + check, len(part) / sent.encode_seconds, len(part) / sent.decode_seconds))
+    return rows
 
 
 class PaperMode:

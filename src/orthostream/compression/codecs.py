@@ -21,7 +21,13 @@ MOST_PERIOD = 4096
 MOST_REMEMBERED = 1 << 22
 
 
-def codec_of(header: StreamHeader, *, encoding: bool, resolutions: list[Resolution] | None = None) -> Codec:
+def codec_of(
+    header: StreamHeader,
+    *,
+    encoding: bool,
+    resolutions: list[Resolution] | None = None,
+    accelerate: bool | None = None,
+) -> Codec:
     """Return a new codec for a stream."""
     columns = header.schema.columns
     options: dict[str, Any] = header.options
@@ -39,15 +45,17 @@ def codec_of(header: StreamHeader, *, encoding: bool, resolutions: list[Resoluti
             )
         period = options.get("period", 0)
         labels = labels_of(columns) if encoding else None
-        return ConditionalCodec(len(columns), bound=bound, period=period, resolutions=resolutions, labels=labels)
+        return ConditionalCodec(
+            len(columns), bound=bound, period=period, resolutions=resolutions, labels=labels, accelerate=accelerate
+        )
     if header.codec == "transform":
-        return TransformCodec(len(columns), **options)
+        return TransformCodec(len(columns), fast=accelerate, **options)
     if header.codec == "paper":
         return PaperCodec(len(columns), **options)
     raise FrameError(f"there is no way of coding called {header.codec!r}")
 
 
-def decoder_of(header: StreamHeader, most_sensors: int = MOST_SENSORS) -> Codec:
+def decoder_of(header: StreamHeader, most_sensors: int = MOST_SENSORS, accelerate: bool | None = None) -> Codec:
     """Return a codec that decodes a stream, or raise FrameError where its header asks for what cannot be."""
     if len(header.schema.columns) > most_sensors:
         raise FrameError(
@@ -62,6 +70,6 @@ def decoder_of(header: StreamHeader, most_sensors: int = MOST_SENSORS) -> Codec:
             f"a period of {period} samples of {len(header.schema.columns)} sensors is too much to remember"
         )
     try:
-        return codec_of(header, encoding=False)
+        return codec_of(header, encoding=False, accelerate=accelerate)
     except (TypeError, ValueError, OverflowError) as error:
         raise FrameError(f"the header of the stream asks for what cannot be: {error}") from None

@@ -33,6 +33,8 @@ class Decoder:
     ----------
     max_sensors : int
         Sensors of a stream that are accepted, since memory grows with them.
+    accelerate : bool, optional
+        As for `Encoder`.
 
     Attributes
     ----------
@@ -42,8 +44,9 @@ class Decoder:
         Whether only a frame that forgets the state can be decoded.
     """
 
-    def __init__(self, *, max_sensors: int = MOST_SENSORS) -> None:
+    def __init__(self, *, max_sensors: int = MOST_SENSORS, accelerate: bool | None = None) -> None:
         self._max_sensors = max_sensors
+        self._accelerate = accelerate
         self.header: StreamHeader | None = None
         self.lost = True
 
@@ -60,7 +63,7 @@ class Decoder:
 
     def open(self, header: StreamHeader) -> None:
         """Begin a stream."""
-        self._codec: Codec = decoder_of(header, self._max_sensors)
+        self._codec: Codec = decoder_of(header, self._max_sensors, self._accelerate)
         self._times = SampleTimes()
         self._chain = Chain()
         self.lost = True

@@ -61,10 +61,13 @@ def code_presence(coder: IntArray, buffer: ByteArray, presence: Presence, row: I
         before = states[i]
         ago = ages[i]
         rate = rates[i]
-        alike = min(came if before == 1 else went, 3)
-        other = min(went if before == 1 else came, 1)
-        often = min(rate >> 13, 2)
-        context = (((before * 6 + _recency(ago)) * 4 + alike) * 2 + other) * 3 + often
+        alike = came if before == 1 else went
+        other = 1 if went + came > alike else 0
+        often = rate >> 13
+        recency = 5 if ago > 200 else _recency(ago)
+        context = (((before * 6 + recency) * 4 + (alike if alike < 3 else 3)) * 2 + other) * 3 + (
+            often if often < 2 else 2
+        )
         change = code_bit(coder, buffer, bits, context, 250, wanted[i] ^ before)
         rate -= rate >> 5
         if change == 1:

@@ -72,7 +72,9 @@ def code_interval(coder: IntArray, buffer: ByteArray, start: int, size: int) -> 
             width = width << 8
     else:
         # Bytes that no encoder wrote may lie beyond the last symbol.
-        low = min(int(coder[LOW]) - unit * start, width - 1)
+        low = int(coder[LOW]) - unit * start
+        if low >= width:
+            low = width - 1
         end = int(coder[END])
         while width < _NARROW:
             low = low << 8
@@ -87,7 +89,8 @@ def code_interval(coder: IntArray, buffer: ByteArray, start: int, size: int) -> 
 
 def point(coder: IntArray) -> int:
     """Return which of the 65,536 a coder that reads is in."""
-    return min(int(coder[LOW]) // (int(coder[WIDTH]) >> TOTAL_BITS), TOTAL - 1)
+    at = int(coder[LOW]) // (int(coder[WIDTH]) >> TOTAL_BITS)
+    return at if at < TOTAL else TOTAL - 1
 
 
 def position_in_bits(coder: IntArray) -> float:
@@ -136,6 +139,9 @@ def finish_encoding(coder: IntArray, buffer: ByteArray) -> int:
     return at
 
 
+#: What a bit has at least of the 65,536, however rare it was.
+_RAREST = 24
+
 #: Weight, of 65,536, with which a probability takes in its n-th bit.
 _RATES = np.array([int(65536 / (n + 1.6)) for n in range(256)], dtype=np.int64)
 
@@ -148,7 +154,11 @@ def code_bit(coder: IntArray, buffer: ByteArray, bits: IntArray, index: int, lim
     entry = int(bits[index])
     seen = entry & 255
     chance = entry >> 8
-    ones = min(max(chance >> 6, 24), TOTAL - 24)
+    ones = chance >> 6
+    if ones < _RAREST:
+        ones = _RAREST
+    elif ones > TOTAL - _RAREST:
+        ones = TOTAL - _RAREST
     if coder[MODE] == DECODING:
         bit = 1 if point(coder) < ones else 0
     if bit != 0:

@@ -351,21 +351,30 @@ def code_sample(
         chance = below(upper) - below(lower)
         score = 4.0
         if chance > 1e-9:
-            score = min(max((lower * density(lower) - upper * density(upper)) / chance, -1.0), 4.0)
+            score = (lower * density(lower) - upper * density(upper)) / chance
+            if score < -1.0:
+                score = -1.0
+            elif score > 4.0:
+                score = 4.0
         known = float(cell)
         if number == 0 and w > 1.0:
             known += 0.5 * (expected - known)
         error = known - expected
         slot.stir[i] = 0.7 * stirs[i] + 0.3 * min(abs(cell - expected) / (spread + 0.3 * w), 6.0)
-        slot.ratio[i] = min(max(ratios[i] * (1.0 + 0.005 * score), 0.01), 100.0)
+        factor = ratios[i] * (1.0 + 0.005 * score)
+        slot.ratio[i] = 0.01 if factor < 0.01 else 100.0 if factor > 100.0 else factor
         factor = float(slot.level_factors[level_bin]) * (1.0 + 0.003 * score)
-        slot.level_factors[level_bin] = min(max(factor, 0.05), 20.0)
+        slot.level_factors[level_bin] = 0.05 if factor < 0.05 else 20.0 if factor > 20.0 else factor
         factor = float(slot.stir_factors[stir_bin]) * (1.0 + 0.005 * score)
-        slot.stir_factors[stir_bin] = min(max(factor, 0.05), 20.0)
+        slot.stir_factors[stir_bin] = 0.05 if factor < 0.05 else 20.0 if factor > 20.0 else factor
         coded += 1
         slot_factor *= 1.0 + 0.2 / (1.0 + 0.3 * coded) * score
         trust[i] = min(11.0 / (10.0 + (error * error) / (spread * spread + 0.05 * w * w)), 1.0)
-        error = min(max(error, -6.0 * spread), 6.0 * spread)
+        most = 6.0 * spread
+        if error > most:
+            error = most
+        elif error < -most:
+            error = -most
         errors[i] = (expected - plan) + error
         position[i] = known
         add_scaled(correction, slot.upper[i], error / scale, i + 1)
