@@ -297,7 +297,7 @@ static void learn(Group *g)
         g->spread[i] = sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w);
     }
     i64 every = t >= 128 ? MAX(4, n / 12) : 4;
-    if (t % every != 0 && t >= 32) return;
+    if (t % every != 0 && t >= (n <= 64 ? 32 : 8)) return;
     solve(g);
     factorise(g);
     for (int i = 0; i < n; i++)

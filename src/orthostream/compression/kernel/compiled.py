@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import zlib
 from collections.abc import Callable
 from functools import cache
@@ -12,8 +13,8 @@ from typing import Any
 
 
 def can_compile() -> bool:
-    """Return whether Numba is installed."""
-    return importlib.util.find_spec("numba") is not None
+    """Return whether Numba is installed, and not turned off for this process (``ORTHOSTREAM_FAST=0``)."""
+    return os.environ.get("ORTHOSTREAM_FAST") != "0" and importlib.util.find_spec("numba") is not None
 
 
 def _digest(modules: tuple[ModuleType, ...]) -> str:

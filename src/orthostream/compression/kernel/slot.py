@@ -436,7 +436,7 @@ def _learn(
         slot.spread[i] = math.sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w)
     # Larger groups change more slowly, and cost more: they are factorised less often once they are known.
     every = max(4, n // 12) if samples >= 128 else 4
-    if samples % every == 0 or samples < 32:
+    if samples % every == 0 or samples < (32 if n <= 64 else 8):
         solve(slot.sums, 1.0, slot.weights)
         extra = 0.0001 + 0.04 * ((width * width) / (slot.spread * slot.spread))
         factorise(slot.covariance, 0.95, extra, slot.upper, slot.pivots)

@@ -71,7 +71,7 @@ def _quoted(text: str) -> str:
 
 def _line(cells: Sequence[str]) -> bytes:
     # A name with a semicolon or a tab in it must not be taken for two.
-    quoting = csv.QUOTE_ALL if any(mark in cell for cell in cells for mark in ";\t") else csv.QUOTE_MINIMAL
+    ambiguous = any(mark in cell for cell in cells for mark in ";\t")
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n", quoting=quoting).writerow(cells)
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL).writerow(cells)
     return text.getvalue().encode()
