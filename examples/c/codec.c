@@ -65,7 +65,7 @@ f64 *decode(Codec *codec, Bytes payload, u64 *count)
     u64 size = (u64)(payload.end - payload.at);
     int fresh = !codec->groups;
     if (fresh) {
-        if (WORK_PER_START * codec->n > WORK_PER_BYTE * size) fail("%" PRIu64 " bytes cannot begin a stream", size);
+        if (WORK_PER_START * codec->n > WORK_PER_BYTE * (size + 1)) fail("%" PRIu64 " bytes cannot begin a stream", size);
         read_lattices(&payload, codec->lattices, codec->n);
         read_groups(codec, &payload);
     }
@@ -74,7 +74,7 @@ f64 *decode(Codec *codec, Bytes payload, u64 *count)
     *count = codec->count;
     u64 work = *count * (codec->n + WORK_PER_SAMPLE * (u64)codec->n_groups);
     if (fresh) work += WORK_PER_START * codec->n;
-    if (*count == 0 || work > WORK_PER_BYTE * size)
+    if (*count == 0 || work > WORK_PER_BYTE * (size + 1))
         fail("%" PRIu64 " bytes cannot be %" PRIu64 " samples", size, *count);
     f64 *rows = zeros(*count * codec->n, sizeof *rows);
     for (int k = 0; k < codec->n_groups; k++)

@@ -31,8 +31,8 @@ from orthostream.compression.varint import Reader, put_varint
 #: Sensors that are conditioned on each other; more of them are coded in several groups, since the work grows with the
 #: cube.
 LARGEST_GROUP = 160
-#: Work that a byte may ask for at most, so that a few bytes never become a flood: a reading is a unit of it, a sample
-#: some more for each group, and starting again some for each sensor.
+#: Work that a byte of a payload, and one for its checksum, may ask for at most, so that a few bytes never become a flood:
+#: a reading is a unit of it, a sample some more for each group, and starting again some for each sensor.
 WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 64, 12, 8
 #: Share of readings off their lattice above which another lattice is looked for.
 _TOO_MANY = 0.02
@@ -145,7 +145,7 @@ class ConditionalCodec(Codec):
             self._open(groups_of(rows, self._labels, self._lattice, LARGEST_GROUP))
             prefix = self._lattice.to_bytes() + self._groups_to_bytes()
         body = self._encode(rows, self.bound.limits(rows))
-        least = -(-self._work(len(rows), fresh=bool(prefix)) // WORK_PER_BYTE)
+        least = -(-self._work(len(rows), fresh=bool(prefix)) // WORK_PER_BYTE) - 1
         return [Payload(READINGS, (prefix + body).ljust(least, b"\0"))]
 
     def _work(self, count: int, fresh: bool) -> int:
@@ -158,14 +158,14 @@ class ConditionalCodec(Codec):
         reader = Reader(payload.body)
         fresh = self._lattice is None
         if fresh:
-            if WORK_PER_START * self.n_sensors > WORK_PER_BYTE * len(payload.body):
+            if WORK_PER_START * self.n_sensors > WORK_PER_BYTE * (len(payload.body) + 1):
                 raise FrameError(f"{len(payload.body)} bytes cannot begin a stream of {self.n_sensors} sensors")
             self._lattice = Lattice.read(reader, self.n_sensors)
             self._open(self._read_groups(reader))
         data: ByteArray = np.frombuffer(reader.rest(), dtype=np.uint8).copy()
         self._call["start_decoding"](self._coder, data, len(data))
         count = self._code_count(data, 0)
-        if self._work(count, fresh) > WORK_PER_BYTE * len(payload.body) or count == 0:
+        if self._work(count, fresh) > WORK_PER_BYTE * (len(payload.body) + 1) or count == 0:
             raise FrameError(f"{len(payload.body)} bytes cannot be {count} samples of {self.n_sensors} sensors")
         kinds, cells, patterns = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(3))
         nothing = np.zeros((count, self.n_sensors))
