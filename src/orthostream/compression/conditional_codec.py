@@ -31,7 +31,7 @@ from orthostream.compression.varint import Reader, put_varint
 #: Sensors that are conditioned on each other; more of them are coded in several groups, since the work grows with the
 #: cube.
 LARGEST_GROUP = 160
-#: Work that a byte of a payload, and one for its checksum, may ask for at most, so that a few bytes never become a flood:
+#: Work that a byte of a payload, and one for its checksum, may ask for at most, so that a few bytes are never a flood:
 #: a reading is a unit of it, a sample some more for each group, and starting again some for each sensor.
 WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 64, 12, 8
 #: Share of readings off their lattice above which another lattice is looked for.
