@@ -18,6 +18,8 @@ from .measure import SEED, Record, say, table, write_json
 
 N_SENSORS = 56
 _ROWS = 2000
+#: Readings of the files, quick and in full.
+SIZES: dict[bool, tuple[int, ...]] = {True: (10**5, 10**6), False: (10**6, 10**7)}
 _ERROR = 0.5
 
 
@@ -64,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     records: list[Record] = []
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for readings in (10**5, 10**6) if options.quick else (10**6, 10**7):
+        for readings in SIZES[options.quick]:
             source, packed, back = (Path(folder) / name for name in ("readings.csv", "readings.ost", "back.csv"))
             say(f"a table of {readings:,} readings ...")
             write_table(source, -(-readings // N_SENSORS))
