@@ -38,11 +38,12 @@ def run(options: argparse.Namespace) -> list[Record]:
     effort = QUICK if options.quick else FULL
     found, missing = cases(effort.rows)
     records: list[Record] = []
+    speed: list[Record] = []
     papers = {case.source.name: PaperMode(case) for case in found}
     settings: dict[str, dict[str, Any]] = {}
     if found:
         warm_up(found[0])
-        records += _speeds(found[0], effort)
+        speed = _speeds(found[0], effort)
     for case in found:
         records += _results(case, papers[case.source.name], settings, effort, quick=options.quick)
     if found:
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace) -> list[Record]:
         for result in paper.results.values()
         for record in _records(paper.case, result, f"{name} {result.configuration}")
     ]
-    records += by_rmse + curve + papers_curve
+    records += speed + by_rmse + curve + papers_curve
     for line in missing:
         print(f"\n{line}")
     if options.json:
@@ -101,8 +102,9 @@ def _results(
     # Where ours has no error at all, that of rounding to the sensor's own resolution is asked for.
     asked = max(shown.quality.rmse, case.source.grid / math.sqrt(12.0))
     matched = paper.within(asked)
-    _tell(case, matched)
-    records = [record for result in [*results, matched] for record in _records(case, result, case.setting)]
+    _tell(paper.case, matched)
+    records = [record for result in results for record in _records(case, result, case.setting)]
+    records += _records(paper.case, matched, case.setting)
     return [*records, Record(NAME, matched.method, case.setting, "rmse_asked", asked)]
 
 

@@ -54,6 +54,10 @@ class Case(NamedTuple):
     rows: FloatArray
     bound: float
 
+    def first(self, n_samples: int) -> Case:
+        """Return the same with fewer samples."""
+        return self._replace(rows=self.rows[:n_samples])
+
     @property
     def setting(self) -> str:
         """The case as records name it."""

@@ -133,7 +133,7 @@ def _papers(values: Values, settings: list[str]) -> str:
     title = (
         "\nthe paper's mode, frames of 6, with the fewest coefficients (eta0) whose RMSE is at most that of our stream,"
         "\nor that of rounding to the sensor's own resolution where ours has less: bits per observed reading, RMSE and"
-        "\nlargest error of ours, then of the paper's mode, and the ratio of bits"
+        "\nlargest error of ours, then of the paper's mode on the first 2,000 samples, and the ratio of bits"
     )
     both = ["bits", "RMSE", "largest"]
     return table(title, "", ["eta0", *both, *both, "ratio"], rows) if rows else ""

@@ -41,7 +41,9 @@ def points(case: Case, rmse: float, paper: ours.PaperMode | None, *, quick: bool
     found.append(widest(run, rmse, 0.5 * rmse, 6.0 * rmse))
     if paper is not None:
         best = paper.within(rmse)
-        found.append(Point(paper.method, best.n_bytes, best.quality.rmse, best.quality.largest_error))
+        # As many bytes as it would take for all samples at the same rate.
+        n_bytes = round(best.n_bytes * case.observed.sum() / paper.case.observed.sum())
+        found.append(Point(paper.method, n_bytes, best.quality.rmse, best.quality.largest_error))
     return [*found, _best(_sz3(case, rmse, quick=quick), rmse), _best(_zfp(case), rmse)]
 
 

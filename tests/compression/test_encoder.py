@@ -375,7 +375,7 @@ def test_going_on_after_a_frame_that_was_refused(make_readings: Make, monkeypatc
     decoder.push(encoder.header)
     decoder.push(encoder.push(make_readings(5))[0])
     with monkeypatch.context() as context:
-        context.setattr(Encoder, "_compare", refuse)
+        context.setattr(Encoder, "_decoded", refuse)
         with pytest.raises(FrameError, match="nothing was sent"):
             encoder.push(make_readings(5))
     assert len(decoder.push(encoder.push(make_readings(5))[0]).values) == 5

@@ -49,7 +49,8 @@ def run(options: argparse.Namespace) -> int:
             file.seek(0)
             with trouble_with(options.plot):
                 draw(OstReader(file), info, options)
-    print(json.dumps(_described(info, schema), indent=1) if options.json else _text(options.input, info, schema))
+        text = json.dumps(_described(info, schema), indent=1) if options.json else _text(options.input, info, schema)
+    print(text)
     return 0 if info["complete"] else 1
 
 

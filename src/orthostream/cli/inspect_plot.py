@@ -89,6 +89,6 @@ def _bounds(info: dict[str, Any], decoded: FloatArray, n_columns: int, places: S
         return np.broadcast_to(each, decoded.shape)
     if target.get("relative_error") is not None:
         # Of the original, which is at most this far from the decoded.
-        ratio = float(target["relative_error"])
-        return np.abs(decoded) * ratio / max(1.0 - ratio, 1e-3)
+        ratio = np.broadcast_to(np.asarray(target["relative_error"], dtype=float), n_columns)[list(places)]
+        return np.asarray(np.abs(decoded) * ratio / np.maximum(1.0 - ratio, 1e-3))
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from orthostream._typing import FloatArray
 from orthostream.compression.errors import FrameError
 from orthostream.compression.ost_file import OstReader, OstWriter
-from orthostream.compression.schema import TABLE_TYPES, Column, Schema, TimeAxis
+from orthostream.compression.schema import TABLE_TYPES, Schema, TimeAxis
 
 _ROWS = 4096
 
@@ -71,7 +72,10 @@ def compress(
 
 
 def decompress(data: bytes) -> Any:
-    """Return what `compress` was given, within its error: an array, or a table with its names, index and types."""
+    """Return what `compress` was given, within its error: an array, or a table with its names, index and types.
+
+    The times of an array are not returned; `OstReader` has them.
+    """
     reader = OstReader(io.BytesIO(data))
     parts = list(reader)
     if not reader.complete:
@@ -105,16 +109,16 @@ def _array_parts(readings: ArrayLike, time: ArrayLike | None) -> tuple[NDArray[A
     stamps = np.asarray(time)
     unit = ""
     if stamps.dtype.kind == "M":
-        unit = np.datetime_data(stamps.dtype)[0]
-        if unit not in ("ns", "us", "ms", "s"):
-            stamps, unit = stamps.astype("datetime64[s]"), "s"
+        unit, count = np.datetime_data(stamps.dtype)
+        if count != 1 or unit not in ("ns", "us", "ms", "s"):
+            unit = "ns" if unit in ("ns", "us", "ms", "ps", "fs", "as") else "s"
+            stamps = stamps.astype(f"datetime64[{unit}]")
         if np.isnat(stamps).any():
             raise ValueError("time must be known for every sample, got NaT.")
         stamps = stamps.astype(np.int64)
     if stamps.shape != (len(values),):
         raise ValueError(f"time must be {len(values)} integers, one for each sample, got shape {stamps.shape}.")
-    columns = tuple(Column(str(i), dtype=schema.columns[0].dtype) for i in range(values.shape[1]))
-    return values, stamps, Schema(columns, TimeAxis("time", unit))
+    return values, stamps, replace(schema, time=TimeAxis("time", unit))
 
 
 def _typed(values: NDArray[np.float64], schema: Schema) -> NDArray[Any]:
@@ -127,9 +131,11 @@ def _typed(values: NDArray[np.float64], schema: Schema) -> NDArray[Any]:
 def typed(values: FloatArray, kind: str) -> NDArray[Any]:
     """Return readings as the type that they had, the nearest number of it where it ends before them."""
     dtype = np.dtype("bool" if kind == "boolean" else kind.lower())
-    if dtype.kind not in "iu":
+    if dtype.kind == "f":
         return values.astype(dtype, copy=False)
     if np.isnan(values).any():
         raise FrameError(f"readings of type {kind} are missing, which that type cannot say")
+    if dtype.kind == "b":
+        return np.not_equal(values, 0.0)
     ends = np.iinfo(dtype)
     return np.clip(values, max(float(ends.min), -(2.0**53)), min(float(ends.max), 2.0**53)).astype(dtype)

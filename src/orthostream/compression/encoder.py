@@ -40,10 +40,10 @@ class SentFrame(bytes):
 
 
 class Encoder:
-    """Turns samples into frames, within an error that is guaranteed for every reading.
+    """Turns samples into frames, within an error that you choose.
 
     Exactly one target is given. Every frame is decoded again before it is handed out, and its readings are compared
-    with what was pushed: a frame that breaks the promise never leaves.
+    with what was pushed: under a maximum or a relative error, a frame that breaks the promise never leaves.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ class Encoder:
     relative_error : float or sequence, optional
         Largest error of any reading as a share of it.
     rmse : float, optional
-        Largest root mean square error over all that was sent so far; the learned dictionary is the transform.
+        Largest root mean square error over all that was sent so far; an orthonormal basis that both sides
+        learn is the transform.
     bits_per_reading : float, optional
         Budget for all that is sent, with as small an error as it allows.
     n_nonzero : int, optional
@@ -137,7 +138,7 @@ class Encoder:
         if name in ("rmse", "bits_per_reading", "n_nonzero"):
             if isinstance(self._target[name], bool) or not isinstance(self._target[name], int | float | np.number):
                 raise ValueError(f"{name} must be a number, got {self._target[name]!r}.")
-            if any(column.dtype.lower().startswith(("int", "uint", "bool")) for column in self.schema.columns):
+            if any(column.is_whole for column in self.schema.columns):
                 raise ValueError(f"{name} is for columns of decimals; convert integers to float64, or give max_error.")
         if options is not None and not isinstance(options, dict):
             raise ValueError(f"options must be a dict, got {options!r}.")
@@ -150,6 +151,7 @@ class Encoder:
         self._accelerate = accelerate
         self._waiting: list[FloatArray] = []
         self._waiting_times: list[int] = []
+        self._done: list[SentFrame] = []
         self._header: StreamHeader | None = None
         self._restarting = True
         self._since_key = 0
@@ -175,7 +177,7 @@ class Encoder:
         numbers = per_sensor("resolution", resolution, n)
         if not np.all((numbers > 0.0) & (numbers < np.inf)):
             raise ValueError(f"resolution must be a positive number, or one for each sensor, got {resolution!r}.")
-        whole = [column.dtype.lower().startswith(("int", "uint", "bool")) for column in self.schema.columns]
+        whole = [column.is_whole for column in self.schema.columns]
         found = [find_resolution(np.array([number])) for number in numbers.tolist()]
         if not all(each.numerator for each in found):
             raise ValueError(f"resolution must be a decimal of at most nine places, got {resolution!r}.")
@@ -305,15 +307,18 @@ class Encoder:
         if self._header is None:
             self._open(times[:count])
         per_frame = max(1, min(per_frame, MOST_READINGS // rows.shape[1], self._codec.most_samples))
-        frames: list[SentFrame] = []
         for start in range(0, count, per_frame):
             stop = min(start + per_frame, count)
             try:
-                frames += self._frames(rows[start:stop], times[start:stop])
+                self._done += self._frames(rows[start:stop], times[start:stop])
             except BaseException:
-                # What was refused has changed the state that the other side does not share.
+                # What was refused has changed the state, which the other side does not share; what comes after it, and
+                # what was done before it, is still to be sent.
                 self._restarting = True
+                self._waiting = [rows[stop:]] if stop < len(rows) else []
+                self._waiting_times = times[stop:]
                 raise
+        frames, self._done = self._done, []
         return frames
 
     def _frames(self, rows: FloatArray, times: list[int]) -> list[SentFrame]:
@@ -328,6 +333,7 @@ class Encoder:
         payloads = self._codec.encode(rows)
         section = self._times.encode(times) if self.schema.time is not None else None
         frames: list[SentFrame] = []
+        spent: list[tuple[str, int]] = []
         for payload in payloads:
             flags = RESTART if restart else 0
             key = (self._n_samples, times[0] if times else 0) if restart else None
@@ -337,7 +343,7 @@ class Encoder:
                 put_varint(prefix, len(section))
                 body = bytes(prefix) + section + body
                 flags |= TIMED
-                self.achieved.count("times", len(prefix) + len(section))
+                spent.append(("times", len(prefix) + len(section)))
             restart = False
             if payload.kind == READINGS and not flags:
                 data = pack_plain(body, self._chain)
@@ -347,17 +353,16 @@ class Encoder:
                 data = pack_marked(payload.kind, flags, body, before if flags & RESTART else self._chain)
             frames.append(SentFrame(data, key))
             self._chain = self._chain.after(data, self._codec.digest if payload.kind == READINGS else None)
-            self.achieved.count("framing", len(frames[-1]) - len(body))
-            self.achieved.count("readings" if payload.kind == READINGS else "dictionary", len(payload.body))
+            spent.append(("framing", len(data) - len(body)))
+            spent.append(("readings" if payload.kind == READINGS else "dictionary", len(payload.body)))
+        self.achieved.add(rows, self._decoded(frames, rows, times) if self._verify else None)
+        for component, n_bytes in spent:
+            self.achieved.count(component, n_bytes)
         self._since_key += rows.size
         self._n_samples += len(rows)
-        if self._verify:
-            self._compare(frames, rows, times)
-        else:
-            self.achieved.add(rows, None)
         return frames
 
-    def _compare(self, frames: list[SentFrame], rows: FloatArray, times: list[int]) -> None:
+    def _decoded(self, frames: list[SentFrame], rows: FloatArray, times: list[int]) -> FloatArray:
         """Decode what is about to be sent, and hold it against what was measured."""
         values: FloatArray = np.empty((0, rows.shape[1]))
         for frame in frames:
@@ -371,7 +376,7 @@ class Encoder:
             raise FrameError("what was encoded decodes beyond its error bound; nothing was sent")
         if stamps is not None and stamps.tolist() != times:
             raise FrameError("what was encoded decodes to other times; nothing was sent")
-        self.achieved.add(rows, values)
+        return values
 
 
 def _period_of(period: str | int, schema: Schema, times: list[int]) -> int:

@@ -208,7 +208,7 @@ def linear_lattice(
     for i, (error, (step, scale)) in enumerate(zip(max_error.tolist(), resolutions, strict=True)):
         if step:
             # Differences of whole numbers are exact, those of decimals are not: these stay clear of the bound.
-            reach = 2.0 * error * scale / step
+            reach = min(2.0 * error * scale / step, 2.0**52)
             held = math.floor(reach if scale == 1 else reach * (1.0 - 1e-9)) + 1
             if whole[i]:
                 held -= 1 - held % 2

@@ -204,7 +204,8 @@ class OstWriter:
         put_varint(out, before.n_samples + achieved.n_samples)
         put_varint(out, before.n_readings + achieved.n_readings)
         put_varint(out, before.n_missing + achieved.n_missing)
-        largest = max(before.max_error, achieved.max_error)
+        # Not known once it was not looked at: NaN stays.
+        largest = float(np.maximum(before.max_error, achieved.max_error))
         return bytes(out) + struct.pack("<dd", largest, before.sum_of_squares + achieved.sum_of_squares)
 
     def abandon(self) -> None:
@@ -252,11 +253,11 @@ class OstReader:
         self.end: End | None = None
         try:
             self.header = self._read_header()
+            self._decoder.open(self.header)
         except BaseException:
             self.close()
             raise
         self.schema = self.header.schema
-        self._decoder.open(self.header)
 
     def __enter__(self) -> OstReader:
         return self
@@ -277,14 +278,11 @@ class OstReader:
         return self.end is not None
 
     @property
-    def decoder(self) -> Decoder:
-        """The decoder that the frames go through."""
-        return self._decoder
-
-    @property
     def achieved(self) -> tuple[float, float]:
-        """Largest error and sum of squared errors, as the writer saw them; unknown (0) where the end is missing."""
-        return (0.0, 0.0) if self.end is None else (self.end.max_error, self.end.sum_of_squares)
+        """Largest error and sum of squared errors, as the writer saw them; NaN where the end is missing."""
+        if self.end is None:
+            return (math.nan, math.nan) if self.n_samples else (0.0, 0.0)
+        return self.end.max_error, self.end.sum_of_squares
 
     def _more(self) -> bool:
         chunk = self._file.read(_CHUNK)
@@ -392,6 +390,8 @@ class OstReader:
         """
         if self.schema.time is None:
             raise ValueError("this file has no times; iterate over it and count samples instead.")
+        if self.n_frames:
+            raise ValueError("this reader has begun to read; open another one for another span.")
         if start is not None:
             self._seek(start)
         for values, times in self:
@@ -413,7 +413,7 @@ class OstReader:
         back = self._file.tell()
         with contextlib.suppress(FrameError, OSError):
             keys = _read_keys(self._file)
-            earlier = [key for key in keys if key.time <= time]
+            earlier = [key for key in keys if key.time < time]
             if earlier and earlier[-1].offset > self._offset:
                 self._file.seek(earlier[-1].offset)
                 self._buffer = b""
@@ -509,7 +509,10 @@ def _read_end(data: bytes) -> End:
         raise FrameError("the end of the file is damaged")
     reader = Reader(frame.body)
     numbers = [reader.varint() for _ in range(4)]
-    return End(numbers[0], numbers[1], numbers[2], numbers[3], reader.double(), reader.double())
+    end = End(numbers[0], numbers[1], numbers[2], numbers[3], reader.double(), reader.double())
+    if reader.rest() or end.max_error < 0.0 or end.sum_of_squares < 0.0:
+        raise FrameError("the end of the file is damaged")
+    return end
 
 
 def _read_keys(file: BinaryIO) -> list[Key]:
@@ -521,6 +524,8 @@ def _read_keys(file: BinaryIO) -> list[Key]:
         raise FrameError("the file has no end")
     file.seek(max(0, size - 4 - tail[0]))
     end = _read_end(_unframed(file.read(tail[0])))
+    if end.index_offset >= size:
+        raise FrameError("the end of the file is damaged")
     file.seek(end.index_offset)
     index = open_frame(_unframed(file.read(size - end.index_offset)), None)
     if index.kind != INDEX:

@@ -11,6 +11,8 @@ from orthostream.compression.arrays import typed
 from orthostream.compression.errors import FrameError
 from orthostream.compression.schema import KINDS, TABLE_TYPES, Column, Schema, TimeAxis
 
+_INDEX_TYPES = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+
 
 def table_to_arrays(table: Any) -> tuple[FloatArray, IntArray | None, Schema]:
     """Return the readings, the times and the schema of a DataFrame or a Series."""
@@ -79,7 +81,7 @@ def arrays_to_table(values: FloatArray, times: IntArray | None, schema: Schema) 
     """Return the DataFrame or the Series that readings were; raise FrameError where the schema is of none."""
     try:
         return _table(values, times, schema)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OSError, OverflowError) as error:
         raise FrameError(f"the header describes a table that cannot be: {error}") from None
 
 
@@ -125,6 +127,8 @@ def _index(times: IntArray | None, schema: Schema) -> Any:
     if kind == "timedelta":
         return pd.TimedeltaIndex(times.astype(f"timedelta64[{axis.unit}]"), name=name)
     if kind:
+        if kind.lower() not in _INDEX_TYPES:
+            raise FrameError(f"the header describes an index of {kind}")
         return pd.Index(times.astype(kind.lower()), name=name, dtype=kind)
     if axis.unit in ("ns", "us", "ms", "s"):
         index = pd.DatetimeIndex(times.astype(f"datetime64[{axis.unit}]"), name=name)

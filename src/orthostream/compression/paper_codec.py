@@ -113,6 +113,7 @@ class PaperCodec(Codec):
         self.rotation_error = rotation_error
         self.random_state = random_state
         self._layout = CodeLayout(self.n_sensors, atoms, int(n_nonzero), int(value_bits))
+        self.most_samples = self._layout.most_samples
         self.restart()
 
     def restart(self) -> None:

@@ -50,7 +50,7 @@ class SampleTimes:
             step = int(steps[0]) if len(steps) else 0
             put_varint(out, fold(times[0]))
             put_varint(out, fold(step))
-            self._set(times[0], step, times)
+            self._set(step, times)
             return bytes(out)
         if self._last is not None:
             changes = self._changes(times)
@@ -72,7 +72,7 @@ class SampleTimes:
             times = [first + step * k for k in range(count)]
             if not -(2**63) <= min(times[0], times[-1]) <= max(times[0], times[-1]) < 2**63:
                 raise FrameError("times run out of 64 bits")
-            self._set(first, step, times)
+            self._set(step, times)
             return times
         if mode == _CHANGES:
             return self._decode_changes(reader.rest(), count)
@@ -82,7 +82,7 @@ class SampleTimes:
         self._take_exact(times)
         return times
 
-    def _set(self, first: int, step: int, times: list[int]) -> None:
+    def _set(self, step: int, times: list[int]) -> None:
         self._last, self._step, self._quantum = times[-1], step, max(abs(step), 1)
 
     def _take_exact(self, times: list[int]) -> None:

@@ -27,6 +27,11 @@ class Column:
     unit: str = ""
     dtype: str = "float64"
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether readings are integers outside."""
+        return self.dtype.lower().startswith(("int", "uint", "bool"))
+
 
 @dataclass(frozen=True)
 class TimeAxis:

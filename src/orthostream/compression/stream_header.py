@@ -16,6 +16,7 @@ from orthostream.compression.varint import Reader, put_varint
 MAGIC = b"OST\x01"
 #: Bytes that a header has at most once it is unpacked, for each that it has packed.
 _EXPANSION = 200
+_LONGEST_TEXT = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class StreamHeader:
     def _unpacked(cls, body: bytes) -> StreamHeader:
         unpacker = zlib.decompressobj()
         try:
-            text = unpacker.decompress(body, _EXPANSION * len(body))
+            text = unpacker.decompress(body, min(_EXPANSION * len(body), _LONGEST_TEXT))
             if not unpacker.eof or unpacker.unused_data:
                 raise FrameError("the header of the stream is longer than it may be, or cut short")
             plain = json.loads(text)

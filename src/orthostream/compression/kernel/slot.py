@@ -45,10 +45,11 @@ N_FEATURES = 8
 _LEVELS = 10
 _STIRS = 8
 
-#: What `clock` counts: samples, and the running hash of the integers that were coded.
+#: What `clock` holds: samples, the running hash of the integers that were coded, and whether what was read cannot have
+#: been written.
 SAMPLES, HASH, BROKEN = 0, 1, 2
 
-#: Where a coder notes that what it reads cannot have been written.
+#: No integer of a lattice lies farther out.
 LIMIT = 1125899906842624.0  # 2**50
 _FARTHEST = 1 << 38
 

@@ -156,6 +156,8 @@ def offset_of(zone: str) -> int:
     """
     if zone in ("", *_UTC):
         return 0
+    if not re.fullmatch(r"[+-]\d\d:\d\d", zone):
+        raise TableError(f"{zone!r} is no offset from UTC such as +02:00")
     hours, minutes = zone[1:].split(":")
     return (3_600 * int(hours) + 60 * int(minutes)) * (-1 if zone[0] == "-" else 1)
 

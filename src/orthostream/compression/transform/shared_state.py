@@ -85,7 +85,8 @@ class SharedState:
         for block in blocks:
             self._believe(block.apart, step)
         with np.errstate(over="ignore", invalid="ignore"):
-            integers = np.rint(self.past.history[-1] / step).astype("<i8")
+            # What is beyond 64 bits becomes another integer on another machine.
+            integers = np.clip(np.rint(self.past.history[-1] / step), -(2.0**62), 2.0**62).astype("<i8")
         self.digest = zlib.crc32(integers.tobytes(), zlib.crc32(body.rstrip(b"\0"), self.digest))
 
     def _believe(self, apart: IntArray, step: float) -> None:

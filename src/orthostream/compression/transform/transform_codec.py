@@ -119,7 +119,7 @@ class TransformCodec(Codec):
         self.period = int(period)
         self.learn = bool(learn)
         self.fast = fast
-        self._most_rows = MOST_READINGS // self.n_sensors
+        self._most_rows = self.most_samples = MOST_READINGS // self.n_sensors
         self.restart()
 
     def restart(self) -> None:
