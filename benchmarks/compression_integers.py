@@ -70,7 +70,8 @@ def _quantised(case: Case, rows: NDArray[np.floating]) -> IntArray:
 def pack(case: Case, layout: Layout) -> Packed:
     """Return readings as integers in a row."""
     found = levels(case, layout.fill)
-    least = int(found.min())
+    # The mark keeps its place even where there is nothing to mark.
+    least = int(found.min()) - int(layout.fill == MARKED and bool(case.observed.all()))
     values = found - least
     width = max(layout.width, _width(int(values.max())))
     for axis in DELTAS[layout.delta]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
-import zlib
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -30,41 +28,6 @@ report = bench._load("compression_report")
 rmse = bench._load("compression_rmse")
 
 
-def stand_in() -> SimpleNamespace:
-    """A codec of a few lines, with the methods of the real one."""
-
-    def step(words: dict) -> float:
-        if "n_nonzero" in words:
-            return 8.0 / words["n_nonzero"]
-        if "rmse" in words:
-            return 3.4 * words["rmse"]
-        return 2.0 * words.get("max_error", 0.5)
-
-    def compress(rows: np.ndarray, **words) -> bytes:
-        return zlib.compress(pickle.dumps(np.rint(rows / step(words)) * step(words)))
-
-    class Encoder:
-        header = b""
-
-        def __init__(self, n_sensors: int, samples_per_frame: int, **words) -> None:
-            self.words = words
-
-        def push(self, rows: np.ndarray) -> list[bytes]:
-            return [compress(rows, **self.words)]
-
-        def flush(self) -> list[bytes]:
-            return []
-
-    def decompress(body: bytes) -> np.ndarray:
-        return pickle.loads(zlib.decompress(body)) if body else np.empty((0, 0))
-
-    class Decoder:
-        def push(self, frame: bytes):
-            return decompress(frame), None
-
-    return SimpleNamespace(Encoder=Encoder, Decoder=Decoder, compress=compress, decompress=decompress)
-
-
 @pytest.fixture
 def rows() -> np.ndarray:
     """Whole numbers of a few correlated sensors, some of them missing; one row has none, one sensor starts late."""
@@ -79,12 +42,11 @@ def rows() -> np.ndarray:
 
 @pytest.fixture
 def made_up(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The benchmark on rows that are made up, with the stand-in for our codec."""
+    """The benchmark on rows that are made up."""
     source = case_of.Source("made up", "", "degC", (0.5, 2.0), (4.0,), (1.0,))
     found = [case_of.Case(source, rows, bound) for bound in source.bounds]
     monkeypatch.setattr(benchmark, "cases", lambda n_rows: (found, ["another is left out: no file."]))
     monkeypatch.setattr(figure, "SOURCES", (source,))
-    monkeypatch.setattr(ours, "codec", stand_in())
     return benchmark
 
 
@@ -170,15 +132,12 @@ def test_whoever_breaks_the_bound_is_told(rows: np.ndarray) -> None:
 
 
 def test_ours_must_keep_the_mask(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    codec = stand_in()
-    codec.decompress = lambda body: np.zeros(rows.shape)
-    monkeypatch.setattr(ours, "codec", codec)
+    monkeypatch.setattr(ours.codec, "decompress", lambda body: np.zeros(rows.shape))
     with pytest.raises(AssertionError, match="missing after decoding"):
         ours.our_result(case_of.Case(case_of.SOURCES[0], rows, 0.5), 0)
 
 
-def test_the_fewest_coefficients_are_found(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ours, "codec", stand_in())
+def test_the_fewest_coefficients_are_found(rows: np.ndarray) -> None:
     paper = ours.PaperMode(case_of.Case(case_of.SOURCES[0], rows, 0.5))
     errors = [paper.result(n_nonzero).quality.rmse for n_nonzero in range(1, 7)]
     for target in (0.3, 0.6, 1.0, 3.0):
@@ -186,8 +145,7 @@ def test_the_fewest_coefficients_are_found(rows: np.ndarray, monkeypatch: pytest
         assert paper.within(target).configuration == f"eta0 {first}"
 
 
-def test_equal_rmse(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ours, "codec", stand_in())
+def test_equal_rmse(rows: np.ndarray) -> None:
     case = case_of.Case(case_of.SOURCES[0], rows, 0.5)
     found = {point.method: point for point in rmse.points(case, 1.0, None, quick=True)}
     assert found["SZ3"].rmse <= 1.0 and found["zfp"].rmse <= 1.0
