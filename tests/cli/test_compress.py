@@ -149,6 +149,27 @@ def test_append(table: Path) -> None:
     assert table.with_name("b.csv").read_text() == table.read_text()
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("2020-01-02T00:00,1,2\n2020-01-02T01:00,x,3\n", "line 3"),
+        ("2020-01-01T00:00,1,2\n2020-01-02T01:00,2,3\n", "begins before"),
+    ],
+    ids=["a bad line", "times that go back"],
+)
+def test_appending_what_is_refused_leaves_the_file_as_it_was(
+    rows: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, packed = tmp_path / "first.csv", tmp_path / "second.csv", tmp_path / "both.ost"
+    first.write_text("t,a,b\n2020-01-01T00:00,1,2\n2020-01-01T01:00,2,3\n", encoding="utf-8")
+    second.write_text("t,a,b\n" + rows, encoding="utf-8")
+    assert compress(first, packed) == 0
+    before = packed.read_bytes()
+    assert compress(second, packed, "--append") == 2
+    assert message in capsys.readouterr().err
+    assert packed.read_bytes() == before
+
+
 @pytest.mark.parametrize("share", [0.6, 0.9, 0.999])
 def test_a_file_cut_short_gives_its_beginning(table: Path, share: float, capsys: pytest.CaptureFixture[str]) -> None:
     small = table.with_name("a.ost")

@@ -42,7 +42,7 @@ def cases() -> dict[str, tuple[Any, dict[str, Any]]]:
         "uneven_times": (plain, {"max_error": 0.25, "time": uneven, "samples_per_frame": 12}),
         "lossless": (strange, {"max_error": 0}),
         "groups": (mixed, {"max_error": [0.1] * 3 + [10.0] * 3}),
-        "relative_error": (plain - 20.0, {"relative_error": 0.02}),
+        "relative_error": (plain - 20.0, {"relative_error": 0.2}),
         "single": (plain.astype(np.float32), {"max_error": 0.01}),
         "integers": (np.nan_to_num(plain * 10).astype(np.int32), {"max_error": 1}),
         "no_resolution": (plain, {"max_error": 0.11, "resolution": None, "key_every": 200, "samples_per_frame": 10}),

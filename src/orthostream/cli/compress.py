@@ -94,7 +94,9 @@ def run(options: argparse.Namespace) -> int:
         with trouble_with(target), _output(target) as out:
             if options.samples_per_frame is not None:
                 words |= {"samples_per_frame": options.samples_per_frame}
-            achieved = _compress(table, source, OstWriter(out, schema, append=before is not None, **words))
+            appending = before is not None
+            writer = OstWriter(out, schema, append=appending, revert=appending, **words)
+            achieved = _compress(table, source, writer, in_order=appending and not options.any_order)
         n_bytes = table.bytes_read if isinstance(table, CsvTable) else table.n_bytes
     is_file = target != PIPE and Path(target).is_file()
     if options.verify and is_file:
@@ -106,10 +108,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter) -> Achieved:
+def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter, *, in_order: bool) -> Achieved:
     done = 0.0
+    last = output.last_time if in_order else None
     with LateProgress(f"compressing {source}") as progress, output as writer:
         for rows, times in table:
+            if last is not None and times is not None and len(times) and times[0] <= last:
+                raise UserError(
+                    f"{source} begins before {output.path} ends; --any-order appends it all the same, "
+                    "but --from and --to then miss readings"
+                )
+            last = None
             share = share_read(table, source)
             # In pieces, so that the bar moves and an interrupt is not kept waiting.
             for start in range(0, len(rows), _SAMPLES_AT_ONCE):
@@ -123,8 +132,9 @@ def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter) ->
 def _loosened(schema: Schema, words: dict[str, Any]) -> Schema:
     """Return a schema whose columns of whole numbers may be decoded as halves where an error allows it."""
     bounds = np.broadcast_to(words.get("max_error", 1.0), len(schema.columns))
+    least = 0.5 if isinstance(words["resolution"], str | None) else 0.0
     columns = tuple(
-        replace(column, dtype="float64") if bound > 0.0 and "int" in column.dtype.lower() else column
+        replace(column, dtype="float64") if bound > 0.0 and bound >= least and "int" in column.dtype.lower() else column
         for column, bound in zip(schema.columns, bounds.tolist(), strict=True)
     )
     return replace(schema, columns=columns)

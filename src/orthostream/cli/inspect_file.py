@@ -50,7 +50,8 @@ def run(options: argparse.Namespace) -> int:
             with trouble_with(options.plot):
                 draw(OstReader(file), info, options)
         text = json.dumps(_described(info, schema), indent=1) if options.json else _text(options.input, info, schema)
-    print(text)
+    with trouble_with("standard output"):
+        print(text, flush=True)
     return 0 if info["complete"] else 1
 
 

@@ -64,6 +64,11 @@ def _on_disk() -> bool:
     return kept_on_disk(_COMPILED, "code_samples")
 
 
+def _usual_size(column: FloatArray) -> float:
+    values = column[np.isfinite(column)]
+    return float(np.median(np.abs(values))) if values.size else 0.0
+
+
 class ConditionalCodec(Codec):
     """Codes readings within an error bound, adapting to what was decoded; no model is ever sent.
 
@@ -180,7 +185,13 @@ class ConditionalCodec(Codec):
         if bound.relative is not None:
             sizes = np.where(np.isfinite(rows) & (rows != 0.0), np.abs(rows), np.inf).min(axis=0)
             smallest = np.where(np.isfinite(sizes), np.maximum(sizes * 2.0**-10, 1e-290), 1e-6)
-            return geometric_lattice(bound.relative, smallest, bound.single)
+            curved = geometric_lattice(bound.relative, smallest, bound.single)
+            resolutions = self._resolutions or self._find(rows)
+            # Where readings are coarser than what is asked for, they are kept as they are.
+            exact = linear_lattice(np.zeros(self.n_sensors), resolutions, bound.single, bound.whole)
+            steps = np.array([each.numerator / each.denominator for each in resolutions])
+            sizes = np.array([_usual_size(rows[:, i]) for i in range(self.n_sensors)])
+            return curved.where(steps < 2.0 * bound.relative * sizes, exact, known=steps > 0.0)
         return linear_lattice(bound.absolute, self._resolutions or self._find(rows), bound.single, bound.whole)
 
     def _find(self, rows: FloatArray) -> list[Resolution]:

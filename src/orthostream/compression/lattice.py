@@ -11,7 +11,7 @@ A geometric lattice, for relative errors, holds the powers of a ratio.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -65,6 +65,12 @@ class Lattice:
     @cached_property
     def _rounded(self) -> bool:
         return bool(self.single.any())
+
+    def where(self, own: BoolArray, other: Lattice, *, known: BoolArray) -> Lattice:
+        """Return these lattices for some sensors, and others for the rest of those whose resolution is known."""
+        own = own | ~known
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Lattice(*(np.where(own, mine, others) for mine, others in pairs))
 
     def powers(self) -> FloatArray:
         """Return the powers 1, 2, 4, 8, ... of each ratio, 0 for linear lattices."""

@@ -63,6 +63,8 @@ class OstWriter:
     target : path or binary file
     schema : Schema
     append : bool, default False
+    revert : bool, default False
+        Whether an exception, while appending, takes back what was appended; by default it stays, without an end.
     **settings
         As for `Encoder`, except that frames hold more samples unless told otherwise.
 
@@ -79,12 +81,23 @@ class OstWriter:
     """
 
     def __init__(
-        self, target: str | os.PathLike[str] | BinaryIO, schema: Schema, *, append: bool = False, **settings: Any
+        self,
+        target: str | os.PathLike[str] | BinaryIO,
+        schema: Schema,
+        *,
+        append: bool = False,
+        revert: bool = False,
+        **settings: Any,
     ) -> None:
+        self._revert = revert
+        self._old_end = b""
+        self.last_time: int | None = None
+        self.path = None if hasattr(target, "write") else str(target)
         self._path: Path | None = None
         self._owned = not hasattr(target, "write")
         self._keys: list[Key] = []
         self._offset = 0
+        self._old_offset = 0
         self._before = End(0, 0, 0, 0, 0.0, 0.0)
         self._started = False
         self._closed = False
@@ -114,9 +127,12 @@ class OstWriter:
         file: BinaryIO = Path(target).open("r+b") if self._owned else target  # noqa: SIM115
         try:
             reader = OstReader(file)
-            for _ in reader:
-                pass
+            for readings in reader:
+                if readings.times is not None:
+                    self.last_time = int(readings.times[-1])
             header = reader.header
+            file.seek(reader.end_of_frames)
+            self._old_end = file.read()
             if header.schema != schema:
                 raise ValueError("the file has other columns, or another time axis, than what is to be appended.")
             given = {name: np.asarray(value).tolist() for name, value in settings.items() if name in header.target}
@@ -128,7 +144,7 @@ class OstWriter:
             raise
         self._file = file
         self._started = True
-        self._offset = reader.end_of_frames
+        self._offset = self._old_offset = reader.end_of_frames
         self._keys = reader.keys
         achieved = reader.achieved
         self._before = End(0, reader.n_samples, reader.n_readings, reader.n_missing, *achieved)
@@ -209,10 +225,16 @@ class OstWriter:
         return bytes(out) + struct.pack("<dd", largest, before.sum_of_squares + achieved.sum_of_squares)
 
     def abandon(self) -> None:
-        """Stop without an end; a file that was new is removed."""
+        """Stop without an end; a file that was new is removed, one that was appended to is as it was if so wished."""
         if self._closed:
             return
         self._closed = True
+        if self._revert and self._started and self._path is None and self._file.seekable():
+            with contextlib.suppress(OSError):
+                self._file.seek(self._old_offset)
+                self._file.write(self._old_end)
+                self._file.truncate()
+                self._file.flush()
         if self._owned:
             with contextlib.suppress(OSError):
                 self._file.close()
