@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from orthostream.compression import compress, decompress
 from orthostream.compression.errors import FrameError
-from orthostream.compression.kernel.slot import new_slot, value_of
+from orthostream.compression.kernel.slot_state import new_slot, value_of
 from orthostream.compression.lattice import (
     NO_RESOLUTION,
     Lattice,
@@ -159,6 +160,11 @@ def test_the_kernel_sees_the_same_values(single: bool) -> None:
         with np.errstate(over="ignore"):
             kernel = [[value_of(slot, i, int(cell)) for i, cell in enumerate(row)] for row in some]  # type: ignore[arg-type]
             np.testing.assert_array_equal(np.array(kernel), lattice.values(some))
+
+
+def test_an_error_too_small_for_a_unit_is_none() -> None:
+    rows = np.array([[0.1 + 0.2], [1.0 / 3.0], [2.0]])
+    assert decompress(compress(rows, max_error=5e-324, resolution=None)).tolist() == rows.tolist()
 
 
 class TestBytes:

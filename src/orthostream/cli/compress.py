@@ -26,7 +26,8 @@ from orthostream.cli.table_files import (
 )
 from orthostream.cli.trouble import trouble_with
 from orthostream.compression.achieved import Achieved
-from orthostream.compression.ost_file import OstReader, OstWriter
+from orthostream.compression.ost_reader import OstReader
+from orthostream.compression.ost_writer import OstWriter
 from orthostream.compression.schema import Schema
 from orthostream.compression.tables import CsvTable, ParquetTable
 from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND

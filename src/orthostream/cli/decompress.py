@@ -24,7 +24,7 @@ from orthostream.cli.table_files import (
 )
 from orthostream.cli.trouble import trouble_with
 from orthostream.compression.errors import FrameError
-from orthostream.compression.ost_file import OstReader
+from orthostream.compression.ost_reader import OstReader
 from orthostream.compression.schema import Schema
 from orthostream.compression.tables.parquet_writer import TypeMismatchError
 from orthostream.compression.tables.selection import select

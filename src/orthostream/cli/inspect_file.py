@@ -14,7 +14,7 @@ from orthostream.cli.errors import UserError
 from orthostream.cli.inspect_plot import draw
 from orthostream.cli.table_files import seekable_input
 from orthostream.cli.trouble import trouble_with
-from orthostream.compression.ost_file import OstReader
+from orthostream.compression.ost_reader import OstReader
 from orthostream.compression.schema import Schema
 from orthostream.compression.tables.times import time_texts
 

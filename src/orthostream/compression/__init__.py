@@ -5,7 +5,8 @@ from orthostream.compression.arrays import compress, decompress
 from orthostream.compression.decoder import Decoder, Readings
 from orthostream.compression.encoder import Encoder
 from orthostream.compression.errors import FrameError
-from orthostream.compression.ost_file import OstReader, OstWriter
+from orthostream.compression.ost_reader import OstReader
+from orthostream.compression.ost_writer import OstWriter
 from orthostream.compression.schema import Column, Schema, TimeAxis
 
 __all__ = [

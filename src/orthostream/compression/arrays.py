@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthostream._typing import FloatArray
 from orthostream.compression.errors import FrameError
-from orthostream.compression.ost_file import OstReader, OstWriter
+from orthostream.compression.ost_reader import OstReader
+from orthostream.compression.ost_writer import OstWriter
 from orthostream.compression.schema import TABLE_TYPES, Schema, TimeAxis
 
 _ROWS = 4096

@@ -13,10 +13,20 @@ from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.alike import groups_of
 from orthostream.compression.codec import READINGS, Codec, Payload
 from orthostream.compression.errors import FrameError
-from orthostream.compression.kernel import compiled_rows, presence, range_coder, rows, slot, student
+from orthostream.compression.kernel import (
+    compiled_rows,
+    learning,
+    presence,
+    range_coder,
+    rows,
+    slot,
+    slot_state,
+    student,
+)
 from orthostream.compression.kernel.compiled import can_compile, compiled, kept_on_disk
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
-from orthostream.compression.kernel.slot import BROKEN, CELL, HASH, MISSING, RAW, Slot, new_slot
+from orthostream.compression.kernel.slot import CELL, MISSING, RAW
+from orthostream.compression.kernel.slot_state import BROKEN, HASH, Slot, new_slot
 from orthostream.compression.lattice import (
     NO_RESOLUTION,
     Lattice,
@@ -40,8 +50,8 @@ _TOO_MANY = 0.02
 _LONGEST = 24
 
 
-_COMPILED = (range_coder, compiled_rows, student, presence, slot)
-_PLAIN = (range_coder, rows, student, presence, slot)
+_COMPILED = (range_coder, compiled_rows, student, presence, slot_state, learning, slot)
+_PLAIN = (range_coder, rows, student, presence, slot_state, learning, slot)
 #: Readings that plain code handles before it is worth the seconds that compiling takes, once on a machine.
 _PATIENCE = 1 << 15
 

@@ -30,6 +30,8 @@ _MOST_DECIMALS = 9
 #: with a ratio of 1.0014.
 N_POWERS = 32
 _LARGEST = float(2**50)
+#: Errors that are smaller have no unit that a double could hold; readings are sent as they are.
+_SMALLEST = 1e-300
 
 
 class Resolution(NamedTuple):
@@ -93,7 +95,7 @@ class Lattice:
             return np.where(np.abs(places) < _LARGEST / 2, places, np.nan)
 
     def values(self, cells: IntArray) -> FloatArray:
-        """Return what integers stand for; the same operations as `kernel.slot.value_of`, so the same bits."""
+        """Return what integers stand for; the same operations as `kernel.slot_state.value_of`, so the same bits."""
         with np.errstate(over="ignore"):
             linear = (cells.astype(np.float64) * self.numerator + self.offset) / self.denominator
         if self._curved:
@@ -227,7 +229,7 @@ def linear_lattice(
                 # Coarser units still stand for whole numbers.
                 width[i], numerator[i] = _FINE - 1, step * (held // _FINE)
                 continue
-        if error > 0.0:
+        if error > _SMALLEST:
             # A hair less than the bound, so that rounding to a double does not cross it.
             width[i], numerator[i] = _FINE, error * (2.0 / _FINE) * (1.0 - 1e-12)
     return Lattice(width, numerator, denominator, offset, np.zeros(n), single)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orthostream.compression.kernel import compiled_rows, presence, range_coder, slot, student
+from orthostream.compression.kernel import compiled_rows, learning, presence, range_coder, slot, slot_state, student
 from orthostream.compression.kernel.compiled import can_compile, compiled
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="Numba is not installed: there is nothing to compare with")
 
-MODULES = (range_coder, compiled_rows, student, presence, slot)
+MODULES = (range_coder, compiled_rows, student, presence, slot_state, learning, slot)
 
 
 def test_every_function_is_compiled_once() -> None:

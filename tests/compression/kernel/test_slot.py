@@ -8,18 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthostream.compression.kernel.range_coder import CODER_SIZE, finish_encoding, start_decoding, start_encoding
-from orthostream.compression.kernel.slot import (
-    BROKEN,
-    CELL,
-    HASH,
-    MISSING,
-    RAW,
-    SAMPLES,
-    Slot,
-    code_samples,
-    new_slot,
-    value_of,
-)
+from orthostream.compression.kernel.slot import CELL, MISSING, RAW, code_samples
+from orthostream.compression.kernel.slot_state import BROKEN, HASH, SAMPLES, Slot, new_slot, value_of
 
 
 def whole_slot(n_sensors: int, width: float = 1.0, period: int = 0) -> Slot:

@@ -14,40 +14,32 @@ sensors.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
-from orthostream.compression.kernel.presence import Presence, code_presence, new_presence
+from orthostream.compression.kernel.learning import learn
+from orthostream.compression.kernel.presence import code_presence
 from orthostream.compression.kernel.range_coder import (
     ENCODING,
-    EVEN,
-    INTEGER_BITS,
     MODE,
     code_bit,
     code_bits,
     code_integer,
     position_in_bits,
 )
-from orthostream.compression.kernel.rows import (
-    add_products,
-    add_scaled,
-    entries,
-    factorise,
-    means,
-    move_towards_products,
-    solve,
+from orthostream.compression.kernel.rows import add_scaled, entries, means
+from orthostream.compression.kernel.slot_state import (
+    BROKEN,
+    HASH,
+    LEVELS,
+    N_FEATURES,
+    SAMPLES,
+    STIRS,
+    Slot,
+    value_of,
 )
-from orthostream.compression.kernel.student import WIDEST_SCALE, below, code_cell, density, new_escape_bits
-
-N_FEATURES = 8
-_LEVELS = 10
-_STIRS = 8
-
-#: What `clock` holds: samples, the running hash of the integers that were coded, and whether what was read cannot have
-#: been written.
-SAMPLES, HASH, BROKEN = 0, 1, 2
+from orthostream.compression.kernel.student import WIDEST_SCALE, below, code_cell, density
 
 #: No integer of a lattice lies farther out.
 LIMIT = 1125899906842624.0  # 2**50
@@ -57,104 +49,6 @@ _FARTHEST = 1 << 38
 CELL, MISSING, RAW = 0, 1, 2
 
 _LATENT = 0.7071067811865476
-
-
-class Slot(NamedTuple):
-    """What both sides know after each sample; every field is an array, changed in place."""
-
-    width: FloatArray
-    numerator: FloatArray
-    denominator: FloatArray
-    offset: FloatArray
-    powers: FloatArray
-    single: IntArray
-    clock: IntArray
-    history: FloatArray
-    seen: IntArray
-    mean: FloatArray
-    variance: FloatArray
-    spread: FloatArray
-    ratio: FloatArray
-    stir: FloatArray
-    level_factors: FloatArray
-    stir_factors: FloatArray
-    sums: FloatArray
-    weights: FloatArray
-    covariance: FloatArray
-    upper: FloatArray
-    pivots: FloatArray
-    rare: IntArray
-    escapes: IntArray
-    spent: FloatArray
-    presence: Presence
-
-
-def new_slot(
-    width: FloatArray,
-    numerator: FloatArray,
-    denominator: FloatArray,
-    offset: FloatArray,
-    powers: FloatArray,
-    single: IntArray,
-    period: int,
-) -> Slot:
-    """Return what is known before the first sample.
-
-    ``powers`` holds, for each sensor, the powers 1, 2, 4, ... of the ratio of a geometric lattice, or zeros for a
-    linear one, in which the integer c stands for ``(c * numerator + offset) / denominator``. ``period`` is that of the
-    day in samples, or 0.
-    """
-    n = len(width)
-    return Slot(
-        width=width,
-        numerator=numerator,
-        denominator=denominator,
-        offset=offset,
-        powers=powers,
-        single=single,
-        clock=np.zeros(4, dtype=np.int64),
-        history=np.zeros((max(period + 2, 4), n)),
-        seen=np.zeros(n, dtype=np.int64),
-        mean=np.zeros(n),
-        variance=4.0 * width * width,
-        spread=2.0 * width,
-        ratio=np.ones(n),
-        stir=np.ones(n),
-        level_factors=np.ones(_LEVELS),
-        stir_factors=np.ones(_STIRS),
-        sums=np.zeros((N_FEATURES + 1, N_FEATURES + 1)),
-        weights=np.zeros(N_FEATURES),
-        covariance=np.eye(n),
-        upper=np.eye(n),
-        pivots=np.ones(n),
-        rare=np.full(2 * INTEGER_BITS + 2, EVEN, dtype=np.int64),
-        escapes=new_escape_bits(),
-        spent=np.zeros(3),
-        presence=new_presence(n),
-    )
-
-
-def value_of(slot: Slot, i: int, cell: int) -> float:
-    """Return the reading that an integer of a sensor's lattice stands for."""
-    if slot.powers[i, 0] > 0.0:
-        rest = abs(cell)
-        if rest == 0:
-            return 0.0
-        value = float(slot.numerator[i])
-        rest -= 1
-        k = 0
-        while rest > 0 and k < slot.powers.shape[1]:
-            if rest & 1:
-                value *= float(slot.powers[i, k])
-            rest >>= 1
-            k += 1
-        if cell < 0:
-            value = -value
-    else:
-        value = (float(cell) * float(slot.numerator[i]) + float(slot.offset[i])) / float(slot.denominator[i])
-    if slot.single[i] == 1:
-        value = float(np.float32(value))
-    return value
 
 
 def features_of(slot: Slot, features: FloatArray, present: FloatArray) -> FloatArray:
@@ -274,7 +168,7 @@ def code_sample(
         level = (plan - usual[i]) / math.sqrt(variances[i])
         level_bin = 0
         if level >= -2.5:
-            level_bin = int(min(math.floor(level * 2.0) + 5.0, _LEVELS - 1.0))
+            level_bin = int(min(math.floor(level * 2.0) + 5.0, LEVELS - 1.0))
         scale = spreads[i] * float(slot.level_factors[level_bin])
         expected = plan + scale * float(correction[i])
         if not (abs(expected - plan) <= farthest):
@@ -322,7 +216,7 @@ def code_sample(
             cell = _code_first(coder, buffer, slot, reference, cell)
         else:
             deviation = math.sqrt(pivots[i]) * scale
-            stir_bin = int(min(stirs[i] * 3.0, _STIRS - 1.0))
+            stir_bin = int(min(stirs[i] * 3.0, STIRS - 1.0))
             spread = deviation * ratios[i] * float(slot.stir_factors[stir_bin]) * slot_factor * _LATENT
             if not (spread < WIDEST_SCALE * w):
                 spread = WIDEST_SCALE * w
@@ -391,64 +285,8 @@ def code_sample(
         slot.variance[i] = max(variances[i] + rate * (apart * apart - variances[i]), 0.01 * w * w)
     slot.spent[1] += position_in_bits(coder) - middle
     clock[HASH] = digest
-    _learn(slot, features, last, position, errors, scales, trust)
+    learn(slot, features, last, position, errors, scales, trust)
     clock[SAMPLES] += 1
-
-
-def _learn(
-    slot: Slot,
-    features: FloatArray,
-    last: FloatArray,
-    position: FloatArray,
-    errors: FloatArray,
-    scales: FloatArray,
-    trust: FloatArray,
-) -> None:
-    """Take a sample in: the regression in time, the spread of each sensor's errors, and how they go together."""
-    n = len(last)
-    samples = int(slot.clock[SAMPLES])
-    if samples == 0:
-        return
-    width = slot.width
-    total = 0.0
-    there = 0.0
-    for i in range(n):
-        scale = float(scales[i])
-        errors[i] = min(max(float(errors[i]) / scale, -12.0), 12.0)
-        w = float(width[i])
-        if trust[i] > 0.0:
-            total += min(float(errors[i]) * float(errors[i]), 16.0)
-            there += 1.0
-            trust[i] /= scale * scale * float(slot.covariance[i, i]) + 0.1 * w * w
-    features[N_FEATURES] = position - last
-    add_products(slot.sums, features, trust, 0.998)
-    rate = max(0.002, 1.0 / (samples + 3.0))
-    quick = max(0.01, 1.0 / (samples + 2.0))
-    shared = 0.8 * (total / max(there, 1.0)) + 0.2
-    move_towards_products(slot.covariance, errors, rate)
-    for i in range(n):
-        w = float(width[i])
-        own = shared
-        if trust[i] > 0.0:
-            own = 0.8 * (total / there) + 0.2 * min(float(errors[i]) * float(errors[i]), 16.0)
-        else:
-            slot.covariance[i, i] += rate * float(slot.pivots[i])
-        spread = float(slot.spread[i])
-        slot.spread[i] = math.sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w)
-    # Larger groups change more slowly, and cost more: they are factorised less often once they are known.
-    every = max(4, n // 12) if samples >= 128 else 4
-    if samples % every == 0 or samples < (32 if n <= 64 else 8):
-        solve(slot.sums, 1.0, slot.weights)
-        extra = 0.0001 + 0.04 * ((width * width) / (slot.spread * slot.spread))
-        factorise(slot.covariance, 0.95, extra, slot.upper, slot.pivots)
-        for i in range(n):
-            if not (0.0 < slot.pivots[i] < 1e30) or not (abs(slot.weights[i % N_FEATURES]) < 1e6):
-                slot.covariance[:] = np.eye(n)
-                slot.upper[:] = np.eye(n)
-                slot.pivots[:] = 1.0
-                slot.sums[:] = 0.0
-                slot.weights[:] = 0.0
-                break
 
 
 def code_samples(

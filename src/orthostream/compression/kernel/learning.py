@@ -1,0 +1,67 @@
+"""What both sides learn from a sample: the regression in time, the spread of errors, and how they go together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+from orthostream.compression.kernel.rows import add_products, factorise, move_towards_products, solve
+from orthostream.compression.kernel.slot_state import N_FEATURES, SAMPLES, Slot
+
+
+def learn(
+    slot: Slot,
+    features: FloatArray,
+    last: FloatArray,
+    position: FloatArray,
+    errors: FloatArray,
+    scales: FloatArray,
+    trust: FloatArray,
+) -> None:
+    """Take a sample in: the regression in time, the spread of each sensor's errors, and how they go together."""
+    n = len(last)
+    samples = int(slot.clock[SAMPLES])
+    if samples == 0:
+        return
+    width = slot.width
+    total = 0.0
+    there = 0.0
+    for i in range(n):
+        scale = float(scales[i])
+        errors[i] = min(max(float(errors[i]) / scale, -12.0), 12.0)
+        w = float(width[i])
+        if trust[i] > 0.0:
+            total += min(float(errors[i]) * float(errors[i]), 16.0)
+            there += 1.0
+            trust[i] /= scale * scale * float(slot.covariance[i, i]) + 0.1 * w * w
+    features[N_FEATURES] = position - last
+    add_products(slot.sums, features, trust, 0.998)
+    rate = max(0.002, 1.0 / (samples + 3.0))
+    quick = max(0.01, 1.0 / (samples + 2.0))
+    shared = 0.8 * (total / max(there, 1.0)) + 0.2
+    move_towards_products(slot.covariance, errors, rate)
+    for i in range(n):
+        w = float(width[i])
+        own = shared
+        if trust[i] > 0.0:
+            own = 0.8 * (total / there) + 0.2 * min(float(errors[i]) * float(errors[i]), 16.0)
+        else:
+            slot.covariance[i, i] += rate * float(slot.pivots[i])
+        spread = float(slot.spread[i])
+        slot.spread[i] = math.sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w)
+    # Larger groups change more slowly, and cost more: they are factorised less often once they are known.
+    every = max(4, n // 12) if samples >= 128 else 4
+    if samples % every == 0 or samples < (32 if n <= 64 else 8):
+        solve(slot.sums, 1.0, slot.weights)
+        extra = 0.0001 + 0.04 * ((width * width) / (slot.spread * slot.spread))
+        factorise(slot.covariance, 0.95, extra, slot.upper, slot.pivots)
+        for i in range(n):
+            if not (0.0 < slot.pivots[i] < 1e30) or not (abs(slot.weights[i % N_FEATURES]) < 1e6):
+                slot.covariance[:] = np.eye(n)
+                slot.upper[:] = np.eye(n)
+                slot.pivots[:] = 1.0
+                slot.sums[:] = 0.0
+                slot.weights[:] = 0.0
+                break
