@@ -10,7 +10,7 @@ import numpy as np
 
 import orthostream.compression as codec
 from orthostream._typing import FloatArray
-from orthostream.compression.kernel.compiled import can_compile
+from orthostream._compile import can_compile
 
 from .compression_case import Case, Result, Source, quality
 

@@ -52,7 +52,7 @@ sys.modules["numba"] = None
 sys.path.insert(0, sys.argv[1])
 from golden_streams import FOLDER, cases, checksum
 from orthostream.compression import compress, decompress
-from orthostream.compression.kernel.compiled import can_compile
+from orthostream._compile import can_compile
 result = {}
 for name, (rows, words) in cases().items():
     data = (FOLDER / f"{name}.v1.ost").read_bytes()

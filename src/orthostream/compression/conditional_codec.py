@@ -23,7 +23,7 @@ from orthostream.compression.kernel import (
     slot_state,
     student,
 )
-from orthostream.compression.kernel.compiled import can_compile, compiled, kept_on_disk
+from orthostream._compile import can_compile, compiled, kept_on_disk
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
 from orthostream.compression.kernel.slot import CELL, MISSING, RAW
 from orthostream.compression.kernel.slot_state import BROKEN, HASH, Slot, new_slot

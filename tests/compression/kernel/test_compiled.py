@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orthostream.compression.kernel import compiled_rows, learning, presence, range_coder, slot, slot_state, student
-from orthostream.compression.kernel.compiled import can_compile, compiled
+from orthostream._compile import can_compile, compiled
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="Numba is not installed: there is nothing to compare with")
 

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from orthostream.compression.codec import DICTIONARY, MOST_READINGS_PER_BYTE, READINGS, UPDATE, Payload
 from orthostream.compression.dictionary_update import QuantisedDictionary
-from orthostream.compression.kernel.compiled import can_compile
+from orthostream._compile import can_compile
 from orthostream.compression.transform import TransformCodec, dictionary_offer
 from orthostream.compression.transform.budget_control import FRAME_BITS, START_UP_BITS
 

@@ -12,7 +12,7 @@ import numpy as np
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel import range_coder
-from orthostream.compression.kernel.compiled import can_compile, compiled
+from orthostream._compile import can_compile, compiled
 from orthostream.compression.kernel.range_coder import (
     AT,
     DECODING,
