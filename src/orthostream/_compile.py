@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -22,12 +22,12 @@ _allowed: ContextVar[bool] = ContextVar("allowed", default=True)
 
 @cache
 def _installed() -> bool:
-    return importlib.util.find_spec("numba") is not None
+    return os.environ.get("ORTHOSTREAM_FAST") != "0" and importlib.util.find_spec("numba") is not None
 
 
 def can_compile() -> bool:
     """Return whether Numba is installed, and not turned off for this process or this block."""
-    return _allowed.get() and os.environ.get("ORTHOSTREAM_FAST") != "0" and _installed()
+    return _allowed.get() and _installed()
 
 
 @contextmanager
@@ -53,39 +53,41 @@ def kept_on_disk(modules: tuple[ModuleType, ...], name: str) -> bool:
 
 
 @cache
-def compiled(
-    modules: tuple[ModuleType, ...], *, aliases: tuple[tuple[str, str], ...] = (), contract: bool = False
-) -> dict[str, Callable[..., Any]]:
+def compiled(modules: tuple[ModuleType, ...], *, contract: bool = False) -> dict[str, Callable[..., Any]]:
     """Return the functions of some modules, compiled, by name; later modules may call functions of earlier ones.
 
-    Numba's cache on disk checks the file of a function, but not the files whose functions and constants are compiled
-    into it. The cached names therefore carry a digest of all the modules.
+    ``contract`` allows a multiplication and an addition to be fused, which is faster and rounds differently.
+    """
+    functions: dict[str, Callable[..., Any]] = {}
+    for i, module in enumerate(modules):
+        functions |= compiled_with(module, functions, modules[: i + 1], contract=contract)
+    return functions
 
-    Parameters
-    ----------
-    modules : tuple of modules
-    aliases : tuple of pairs (name, function), optional
-        Names that the last module calls without defining them, and the functions that they stand for.
-    contract : bool, default False
-        Allow a multiplication and an addition to be fused, which is faster and rounds differently.
+
+def compiled_with(
+    module: ModuleType,
+    given: Mapping[str, Callable[..., Any]],
+    sources: tuple[ModuleType, ...],
+    *,
+    contract: bool = False,
+) -> dict[str, Callable[..., Any]]:
+    """Return the functions of a module, compiled, that call given compiled functions by their names.
+
+    Numba's cache on disk checks the file of a function, but not the files whose functions and constants are compiled
+    into it. The cached names therefore carry a digest of all the sources.
     """
     import numba
 
-    digest = _digest(modules)
+    digest = _digest(sources)
     options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
     if contract:
         options["fastmath"] = {"contract"}
-    space: dict[str, Any] = {"__name__": __name__, "__builtins__": __builtins__}
+    names = [(name, value) for name, value in vars(module).items() if not name.startswith("__")]
+    space: dict[str, Any] = {"__name__": __name__, "__builtins__": __builtins__} | dict(names) | dict(given)
     functions: dict[str, Callable[..., Any]] = {}
-    for module in modules:
-        if module is modules[-1]:
-            space.update((name, functions[function]) for name, function in aliases)
-        names = [(name, value) for name, value in vars(module).items() if not name.startswith("__")]
-        space.update((name, value) for name, value in names if name not in functions)
-        suffix = "_".join([digest, *(function for _, function in aliases)]) if module is modules[-1] else digest
-        for name, value in names:
-            if isinstance(value, FunctionType) and value.__module__ == module.__name__:
-                bound = FunctionType(value.__code__, space, value.__name__, value.__defaults__)
-                bound.__qualname__ = f"{name}_{suffix}"
-                functions[name] = space[name] = numba.njit(**options)(bound)
+    for name, value in names:
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__:
+            bound = FunctionType(value.__code__, space, value.__name__, value.__defaults__)
+            bound.__qualname__ = f"{name}_{digest}"
+            functions[name] = space[name] = numba.njit(**options)(bound)
     return functions

@@ -18,15 +18,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from orthostream._compile import can_compile
 from orthostream._typing import FloatArray
+from orthostream.optimize.kernel import Kernel, compiled_kernel
 
-_ITERATIONS = 10
-_SHRINKAGE = 0.3
-_RELAXATION = 1.5
+ITERATIONS = 10
+SHRINKAGE = 0.3
+RELAXATION = 1.5
+
+_KERNEL = Kernel("complete_rows", ("orthostream.dictionary.missing_loops",))
 
 
 def complete(batch: Any, dictionary: FloatArray) -> Any:
-    """Return the rows with NaN replaced; rows without any, and sparse matrices, are returned as they are.
+    """Return the rows with NaN replaced; rows without any, and sparse matrices, stay as they are.
 
     Parameters
     ----------
@@ -43,10 +47,12 @@ def complete(batch: Any, dictionary: FloatArray) -> Any:
     """
     if sparse.issparse(batch):
         return batch
+    if not np.isnan(np.vdot(batch, batch)):
+        return batch
+    if can_compile() and batch.ndim == 2 and batch.dtype == dictionary.dtype == np.float64:
+        return compiled_kernel(_KERNEL)(np.array(batch, order="C"), np.array(dictionary, order="C"))
     gaps = np.isnan(batch)
     incomplete = gaps.any(axis=-1)
-    if not incomplete.any():
-        return batch
     completed: FloatArray = np.array(batch)
     completed[incomplete] = _fill(completed[incomplete], gaps[incomplete], dictionary)
     return completed
@@ -63,7 +69,7 @@ def fill_with_row_means(batch: Any) -> Any:
     gaps = np.isnan(batch)
     count = np.maximum((~gaps).sum(axis=-1, keepdims=True), 1)
     means = np.where(gaps, 0.0, batch / count).sum(axis=-1, keepdims=True)
-    return np.where(gaps, means, batch).astype(batch.dtype)
+    return np.where(gaps, means, batch)
 
 
 def _fill(rows: FloatArray, gaps: FloatArray, dictionary: FloatArray) -> FloatArray:
@@ -72,11 +78,11 @@ def _fill(rows: FloatArray, gaps: FloatArray, dictionary: FloatArray) -> FloatAr
     # In units of the row's largest reading, so that squares neither overflow nor vanish.
     unit = np.abs(known).max(axis=-1, keepdims=True)
     known = known / np.where(unit > 0.0, unit, 1.0)
-    filled = np.where(gaps, known.sum(axis=-1, keepdims=True) / count, known).astype(rows.dtype)
-    tiny = np.finfo(rows.dtype).tiny
-    for _ in range(_ITERATIONS):
+    filled = np.where(gaps, known.sum(axis=-1, keepdims=True) / count, known)
+    tiny = np.finfo(float).tiny
+    for _ in range(ITERATIONS):
         codes = filled @ dictionary
         energy = codes * codes
-        codes *= energy / (energy + _SHRINKAGE * energy.mean(axis=-1, keepdims=True) + tiny)
-        filled += np.where(gaps, _RELAXATION * (codes @ dictionary.T - filled), 0.0).astype(rows.dtype)
+        codes *= energy / (energy + SHRINKAGE * energy.mean(axis=-1, keepdims=True) + tiny)
+        filled += np.where(gaps, RELAXATION * (codes @ dictionary.T - filled), 0.0)
     return np.where(gaps, filled * unit, rows)

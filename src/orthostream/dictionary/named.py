@@ -1,4 +1,4 @@
-"""Contrasts and schedules by name, what they make together, and both as plain data for a saved file."""
+"""Contrasts and schedules by name, the solver parts they stand for, and both as plain data for a saved file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from orthostream import _checks
 from orthostream.optimize import (
     AdaptiveSchedule,
     ConstantSchedule,
     CoolThenConstant,
-    Course,
+    GradientEstimate,
     HandOver,
     LpContrast,
     MokhtariSchedule,
@@ -23,7 +24,7 @@ from orthostream.optimize import (
     Schedule,
 )
 
-#: Samples for each atom that the memory of schedule "tracking" holds half of its weight in, at most.
+#: The longest half-life of schedule "tracking", in samples per atom.
 _TRACKING = 20.0
 
 CONTRASTS = ("auto", "sparse", "l3", "l4", "energy")
@@ -48,61 +49,62 @@ _SAVED: dict[str, tuple[type, tuple[str, ...]]] = {
 
 
 class Parts(NamedTuple):
-    """What a solver is made of."""
+    """What a solver is made of, beside its set."""
 
-    objective: Objective
-    schedule: Schedule
+    objective: Objective | GradientEstimate
+    schedule: Schedule | None
+    """None where an estimate decides on its own weights."""
     post_step: PostStep | None
 
 
-def parts_by_name(contrast: str | Objective, schedule: str | Schedule, average: bool) -> Parts:
-    """Return what two constructor words make together.
+def parts_by_name(
+    contrast: str | Objective | GradientEstimate, schedule: str | Schedule, average: bool
+) -> Parts:
+    """Return the parts that the parameters ``contrast`` and ``schedule`` describe together.
 
-    "auto" and "auto" are the recommended learner, unless the iterates are to be averaged, which is the paper's world.
-    Where one of the two is given, the other is what goes with it: the paper's.
+    "auto" and "auto" are the recommended learner, unless the iterates are to be averaged, which belongs to the paper's
+    algorithm. Where one of the two is given, the other is what goes with it: the paper's.
 
     >>> [type(part).__name__ for part in parts_by_name("auto", "auto", average=False)]
-    ['HandOver', 'AdaptiveSchedule', 'PolarStep']
+    ['HandOver', 'NoneType', 'PolarStep']
     >>> [type(part).__name__ for part in parts_by_name("auto", "sfw", average=False)]
     ['LpContrast', 'MokhtariSchedule', 'NoneType']
     """
-    if isinstance(contrast, str) and contrast not in CONTRASTS:
-        raise ValueError(f"contrast must be one of {sorted(CONTRASTS)} or an objective, got {contrast!r}.")
-    if isinstance(schedule, str) and schedule not in SCHEDULES:
-        raise ValueError(f"schedule must be one of {sorted(SCHEDULES)} or a Schedule, got {schedule!r}.")
+    if isinstance(contrast, str):
+        _checks.one_of("contrast", contrast, CONTRASTS, also="an Objective")
+    if isinstance(schedule, str):
+        _checks.one_of("schedule", schedule, SCHEDULES, also="a Schedule")
     pace = _pace(contrast, schedule, average)
     if isinstance(contrast, str) and contrast in ("auto", "sparse"):
         if isinstance(pace, AdaptiveSchedule) or (contrast == "sparse" and isinstance(pace, CoolThenConstant)):
-            return Parts(HandOver(schedule=pace), pace, PolarStep())
+            return Parts(HandOver(schedule=pace), None, PolarStep())
         if contrast == "sparse":
             raise ValueError(
                 'contrast "sparse" decides on its steps by what it sees: it goes with schedule "adaptive", "tracking", '
                 f"an AdaptiveSchedule or CoolThenConstant, not with {schedule!r}."
             )
         return _with_fixed_schedule(LpContrast(3.0), schedule, pace)
-    if isinstance(contrast, Course) or contrast == "energy":
+    if isinstance(contrast, GradientEstimate) or contrast == "energy":
         if schedule != "auto":
             raise ValueError(f"contrast {contrast!r} has a schedule of its own: leave out schedule={schedule!r}.")
-        return Parts(contrast if isinstance(contrast, Course) else Replay(), pace, PolarStep())
+        return Parts(Replay() if contrast == "energy" else contrast, None, PolarStep())
     objective = LpContrast(_POWERS[contrast]) if isinstance(contrast, str) else contrast
     if isinstance(pace, AdaptiveSchedule):
         if type(objective) is not LpContrast:
-            raise ValueError("an adaptive schedule knows the contrasts of this package alone: give another schedule.")
-        return Parts(HandOver(objective.p, sparse=False, schedule=pace), pace, PolarStep())
+            raise ValueError("an adaptive schedule only works with contrasts of this package: give another schedule.")
+        return Parts(HandOver(objective.p, sparse=False, schedule=pace), None, PolarStep())
     return _with_fixed_schedule(objective, schedule, pace)
 
 
 def fixed_schedule(schedule: str | Schedule) -> Schedule:
-    """Return the schedule that a word names, for a learner whose steps depend on nothing but their number."""
+    """Return the schedule of that name, for a learner whose steps depend on nothing but their number."""
     known = {name: made for name, made in _SCHEDULES.items() if not isinstance(made, AdaptiveSchedule)}
     if not isinstance(schedule, str):
         return schedule
-    if schedule not in known:
-        raise ValueError(f"schedule must be one of {sorted(known)} or a Schedule, got {schedule!r}.")
-    return known[schedule]
+    return known[_checks.one_of("schedule", schedule, known, also="a Schedule")]
 
 
-def _pace(contrast: str | Objective, schedule: str | Schedule, average: bool) -> Schedule:
+def _pace(contrast: str | Objective | GradientEstimate, schedule: str | Schedule, average: bool) -> Schedule:
     if not isinstance(schedule, str):
         return schedule
     if schedule != "auto":
@@ -113,12 +115,12 @@ def _pace(contrast: str | Objective, schedule: str | Schedule, average: bool) ->
 
 
 def _with_fixed_schedule(objective: Objective, schedule: str | Schedule, pace: Schedule) -> Parts:
-    """Mokhtari's SFW keeps its iterates inside of the ball; everything else returns to the orthogonal group."""
+    """Mokhtari's SFW keeps its iterates inside the ball; everything else returns to the orthogonal group."""
     return Parts(objective, pace, None if schedule == "sfw" else PolarStep())
 
 
 def to_plain(value: Any) -> Any:
-    """Return a constructor's word as something JSON can hold; None stands for a class of the user's own."""
+    """Return a parameter as something JSON can hold; None stands for an object of a class that is not known here."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value).__name__
@@ -128,7 +130,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Return the word that `to_plain` wrote down."""
+    """Return the parameter that `to_plain` turned into plain data."""
     if isinstance(value, dict):
         kind, names = _SAVED[value["type"]]
         return kind(*(value[name] for name in names))

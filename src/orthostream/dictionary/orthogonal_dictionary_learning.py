@@ -10,13 +10,24 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.dictionary.initialise import from_components, from_data, random_orthogonal
 from orthostream.dictionary.missing import complete, fill_with_row_means
 from orthostream.dictionary.named import parts_by_name
+from orthostream.dictionary.rows import validated_weights
 from orthostream.dictionary.sparse_coding import keep_above, keep_largest
 from orthostream.dictionary.stream_estimator import StreamEstimator
-from orthostream.optimize import Callback, Objective, Replay, Schedule, SpectralBall, StochasticFrankWolfe, polar
+from orthostream.optimize import (
+    Callback,
+    GradientEstimate,
+    Objective,
+    Replay,
+    Schedule,
+    SpectralBall,
+    StochasticFrankWolfe,
+    polar,
+)
 
 
 class OrthogonalDictionaryLearning(StreamEstimator):
@@ -109,7 +120,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         self,
         n_components: int | None = None,
         *,
-        contrast: str | Objective = "auto",
+        contrast: str | Objective | GradientEstimate = "auto",
         schedule: str | Schedule = "auto",
         init: str | ArrayLike = "random",
         average: bool = False,
@@ -146,7 +157,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
     def components_(self) -> FloatArray:
         """The atoms, one in each row."""
         self._check_started("components_")
-        return self._dictionary().T.copy()
+        return self._dictionary().T.astype(self._dtype)
 
     @property
     def _n_features_out(self) -> int:
@@ -157,32 +168,28 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         state = self.state_
         if state.average is not None:
             return polar(state.average, near=state.x)[0]
-        return state.x if self.solver_.post_step is not None else polar(state.x)[0]
+        return state.x if self.solver_.post_step.core_ndim is not None else polar(state.x)[0]
 
     def _make_solver(self) -> StochasticFrankWolfe:
         objective, schedule, post_step = parts_by_name(self.contrast, self.schedule, self.average)
         return StochasticFrankWolfe(SpectralBall(), objective, schedule, post_step, average=self.average)
 
-    def _check_code_words(self) -> None:
-        count, threshold = self.n_nonzero, self.threshold
-        if count is not None and (not isinstance(count, int | np.integer) or count < 1):
-            raise ValueError(f"n_nonzero must be a positive integer or None, got {count!r}.")
-        if threshold is not None and not (isinstance(threshold, int | float | np.number) and threshold >= 0.0):
-            raise ValueError(f"threshold must be a number of at least 0 or None, got {threshold!r}.")
+    def _check_coding(self) -> None:
+        _checks.optional_integer("n_nonzero", self.n_nonzero)
+        if self.threshold is not None:
+            _checks.at_least("threshold", self.threshold)
 
     def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
-        self._check_code_words()
+        self._check_coding()
         features = self.n_features_in_
         count = features if self.n_components is None else self.n_components
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= features:
-            raise ValueError(f"n_components must be an integer from 1 to n_features = {features}, got {count!r}.")
-        if isinstance(solver.objective, Replay) and not (isinstance(self.init, str) and self.init == "random"):
+        count = _checks.integer("n_components", count, most=features, what="n_features")
+        if isinstance(solver.estimate, Replay) and not (isinstance(self.init, str) and self.init == "random"):
             raise ValueError('contrast "energy" starts from principal components: leave out init.')
         if not isinstance(self.init, str):
-            return from_components(self.init, int(count), features)
-        if self.init not in ("random", "data"):
-            raise ValueError(f'init must be "random", "data" or an array, got {self.init!r}.')
-        start = random_orthogonal(features, int(count), check_random_state(self.random_state))
+            return from_components(self.init, count, features)
+        _checks.one_of("init", self.init, ("random", "data"), also="an array")
+        start = random_orthogonal(features, count, check_random_state(self.random_state))
         return start if self.init == "random" else from_data(start, fill_with_row_means(batch), solver.objective)
 
     def _allows_nan(self) -> bool:
@@ -196,15 +203,15 @@ class OrthogonalDictionaryLearning(StreamEstimator):
     def transform(self, X: Any) -> FloatArray:
         """Return the codes of the samples: all coefficients, or those that n_nonzero and threshold keep."""
         check_is_fitted(self, "state_")
-        X = self._validated(X, reset=False)
-        self._check_code_words()
+        X = self._validated(X)
+        self._check_coding()
         dictionary = self._dictionary()
         codes: FloatArray = complete(X, dictionary) @ dictionary
         if self.threshold is not None:
             codes = keep_above(codes, self.threshold)
         if self.n_nonzero is not None:
             codes = keep_largest(codes, self.n_nonzero)
-        return codes
+        return codes.astype(self._dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the samples that codes stand for."""
@@ -214,7 +221,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         if codes.ndim != 2 or codes.shape[1] != dictionary.shape[1]:
             raise ValueError(f"codes must have shape (n_samples, {dictionary.shape[1]}), got {codes.shape}.")
         samples: FloatArray = codes @ dictionary.T
-        return samples
+        return samples.astype(self._dtype, copy=False)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return how sparse the codes of samples are: minus the contrast, so that higher is better.
@@ -222,7 +229,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         Where the learner hands over from one contrast to another, the first is the measure.
         """
         check_is_fitted(self, "state_")
-        X = self._validated(X, reset=False)
-        weights = self._validated_weights(sample_weight, X)
+        X = self._validated(X)
+        weights = validated_weights(sample_weight, X)
         dictionary = self._dictionary()
         return -float(self.solver_.objective.value(dictionary, complete(X, dictionary), weights))

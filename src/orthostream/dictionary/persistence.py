@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-FORMAT, VERSION = "orthostream-estimator", 1
+from orthostream._whole_file import whole_file
+
+FORMAT, VERSION = "orthostream-estimator", 2
 
 
 class SavedEstimatorError(ValueError):
@@ -19,22 +20,10 @@ class SavedEstimatorError(ValueError):
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Write header and arrays; the file appears whole or not at all."""
-    target = Path(path)
     header = {"format": FORMAT, "version": VERSION} | header
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} to.")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, header=text, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, header=text, **arrays)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream.dictionary import persistence
-from orthostream.dictionary.carried_state import adopted, fits
 from orthostream.dictionary.named import from_plain, to_plain
 from orthostream.optimize import State, StochasticFrankWolfe
 
@@ -24,10 +23,9 @@ class SavedEstimator:
     n_features_in_: int
     pending_: Any
     pending_weight_: Any
-    _fused: Any
+    _dtype: Any
     feature_names_in_: Any
     _make_solver: Any
-    _takes_plain: Any
     _n_features_out: Any
     _get_param_names: Any
     get_params: Any
@@ -59,13 +57,14 @@ class SavedEstimator:
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else [str(name) for name in names],
             "scale": self.scale_,
+            "dtype": str(self._dtype),
             "sparse_pending": pending is not None and not isinstance(pending, np.ndarray),
         }
         persistence.write(path, header, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **parameters: Any) -> Self:
-        """Return the estimator that `save` wrote; keyword arguments replace constructor words that it could not."""
+        """Return the estimator that `save` wrote; keyword arguments replace parameters, or give those it could not save."""
         header, arrays = persistence.read(path)
         if header.get("class") != cls.__name__:
             raise persistence.SavedEstimatorError(
@@ -73,7 +72,7 @@ class SavedEstimator:
             )
         unknown = set(parameters) - set(cls._get_param_names())
         if unknown:
-            raise TypeError(f"{', '.join(sorted(unknown))}: no constructor words of {cls.__name__}.")
+            raise TypeError(f"{', '.join(sorted(unknown))}: no parameters of {cls.__name__}.")
         for name in header.get("own", ()):
             if name not in parameters:
                 raise ValueError(f"the {name} was an object of your own: give it again, load(path, {name}=...).")
@@ -96,17 +95,19 @@ class SavedEstimator:
         if header["feature_names_in"] is not None:
             estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
         estimator.scale_ = float(header["scale"])
+        state = {n.removeprefix("state/"): a for n, a in arrays.items() if n.startswith("state/")}
+        estimator._dtype = np.dtype(header.get("dtype", str(state["x"].dtype)))
+        saved = cls(**words)  # as it was when it was saved
+        saved.scale_ = estimator.scale_  # type: ignore[attr-defined]
+        before = saved._make_solver()
+        estimator.state_ = before.restore(state)
+        if not before.estimate.fits(estimator.state_.memory, estimator.state_.x):
+            raise ValueError("what the learner remembers has other shapes than its dictionary.")
         estimator.solver_ = estimator._make_solver()
-        estimator.state_ = State.from_arrays(
-            {n.removeprefix("state/"): a for n, a in arrays.items() if n.startswith("state/")}
-        )
         if parameters.keys() & {"contrast", "schedule", "average"}:
-            estimator.state_ = adopted(estimator.solver_, estimator.state_)
-        if not fits(estimator.solver_, estimator.state_):
-            raise ValueError("what the course remembers is not what this learner's course remembers.")
-        estimator._fused = estimator.solver_.fused if estimator._takes_plain else None
+            estimator.state_ = estimator.solver_.adopted(estimator.state_, before)
         if "pending" in arrays:
-            pending = arrays["pending"]
+            pending = arrays["pending"].astype(np.float64, copy=False)
             estimator.pending_ = sparse.csr_matrix(pending) if header["sparse_pending"] else pending
             estimator.pending_weight_ = arrays.get("pending_weight")
         return estimator

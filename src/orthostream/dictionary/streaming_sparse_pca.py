@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.dictionary.named import fixed_schedule
 from orthostream.dictionary.stream_estimator import StreamEstimator
@@ -88,7 +89,7 @@ class StreamingSparsePCA(StreamEstimator):
     def components_(self) -> FloatArray:
         """The components, one in each row."""
         self._check_started("components_")
-        return _unit_rows(self.state_.x)
+        return _unit_rows(self.state_.x).astype(self._dtype, copy=False)
 
     @property
     def _n_features_out(self) -> int:
@@ -103,8 +104,7 @@ class StreamingSparsePCA(StreamEstimator):
 
     def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
         count, features = self.n_components, self.n_features_in_
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= features:
-            raise ValueError(f"n_components must be an integer from 1 to n_features = {features}, got {count!r}.")
+        count = _checks.integer("n_components", count, most=features, what="n_features")
         if not isinstance(self.init, str):
             given = np.array(self.init, dtype=float)
             if given.shape != (count, features) or not np.isfinite(given).all():
@@ -112,29 +112,24 @@ class StreamingSparsePCA(StreamEstimator):
             if not given.any(axis=1).all():
                 raise ValueError("init must not hold a row of zeros: it has no direction.")
             return _unit_rows(given)
-        if self.init != "random":
-            raise ValueError(f'init must be "random" or an array, got {self.init!r}.')
+        _checks.one_of("init", self.init, ("random",), also="an array")
         return _unit_rows(check_random_state(self.random_state).standard_normal((count, features)))
 
     def _completed(self, batch: Any) -> Any:
         """Return the mini-batch as each component sees it: less its projections to the components before."""
         rows = batch.toarray() if hasattr(batch, "toarray") else batch
-        components = self.components_
-        deflated = np.empty((len(components), *rows.shape), rows.dtype)
+        components = _unit_rows(self.state_.x)
+        deflated = np.empty((len(components), *rows.shape))
         for rest, component in zip(deflated, components, strict=True):
             rest[...] = rows
             rows = rows - np.outer(rows @ component, component)
         return deflated
 
-    def _is_plain(self, X: Any) -> bool:
-        return hasattr(self, "state_") and len(self.state_.x) == 1 and super()._is_plain(X)
-
     def transform(self, X: Any) -> FloatArray:
         """Return the projections of samples to the components."""
         check_is_fitted(self, "state_")
-        X = self._validated(X, reset=False)
-        scores: FloatArray = X @ self.components_.T
-        return scores
+        scores: FloatArray = self._validated(X) @ _unit_rows(self.state_.x).T
+        return scores.astype(self._dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the samples that projections stand for."""
@@ -142,8 +137,8 @@ class StreamingSparsePCA(StreamEstimator):
         codes = np.asarray(X)
         if codes.ndim != 2 or codes.shape[1] != len(self.state_.x):
             raise ValueError(f"codes must have shape (n_samples, {len(self.state_.x)}), got {codes.shape}.")
-        samples: FloatArray = codes @ self.components_
-        return samples
+        samples: FloatArray = codes @ _unit_rows(self.state_.x)
+        return samples.astype(self._dtype, copy=False)
 
 
 def _unit_rows(rows: FloatArray) -> FloatArray:

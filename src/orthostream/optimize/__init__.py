@@ -2,7 +2,7 @@
 
 from orthostream.optimize.callbacks import Callback, Progress, Result, Status
 from orthostream.optimize.check import check_objective, check_set
-from orthostream.optimize.courses import Course, HandOver, Replay, Report
+from orthostream.optimize.estimates import GradientEstimate, HandOver, Replay, Report, RunningMean
 from orthostream.optimize.gap import frank_wolfe_gap
 from orthostream.optimize.objectives import (
     CallableObjective,
@@ -46,7 +46,7 @@ __all__ = [
     "Contrast",
     "ConvexSet",
     "CoolThenConstant",
-    "Course",
+    "GradientEstimate",
     "HandOver",
     "L1Ball",
     "L2Ball",
@@ -64,6 +64,7 @@ __all__ = [
     "Replay",
     "Report",
     "Result",
+    "RunningMean",
     "Schedule",
     "Simplex",
     "SparsePCAObjective",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.courses.base import Course, Report
+from orthostream.optimize.estimates.base import Report
 from orthostream.optimize.objectives.base import Batch, batch_size
 from orthostream.optimize.state import State
 
@@ -43,10 +43,8 @@ class Progress:
 
     @property
     def report(self) -> Report | None:
-        """What the course tells of itself: contrast, half-life in samples, abrupt changes; None without a course."""
-        if not isinstance(self.solver.objective, Course) or self.state.course is None:
-            return None
-        return self.solver.objective.report(self.state.course, batch_size(self.batch))
+        """What the estimate has found out: contrast, half-life in samples, abrupt changes; None if it tells nothing."""
+        return self.solver.estimate.report(self.state.memory, batch_size(self.batch))
 
 
 #: A callback takes a `Progress` and stops the run by returning True, or an array of nothing but True.

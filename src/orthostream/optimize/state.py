@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from orthostream._typing import FloatArray
+from orthostream.optimize.block import Block
 
 
 class State(NamedTuple):
@@ -15,30 +17,47 @@ class State(NamedTuple):
     t: int
     """Steps taken."""
     x: FloatArray
-    """The current point."""
-    gradient: FloatArray
-    """The running mean of mini-batch gradients."""
-    memory: FloatArray | float
+    """The current point, in double precision."""
+    memory: Block
+    """What the estimate of the gradient remembers."""
+    oracle: FloatArray | float
     """What the set's oracle remembers, a number for each problem."""
     average: FloatArray | None = None
     """The running mean of the points, where the solver averages."""
-    course: dict[str, FloatArray] | None = None
-    """What the course remembers, where the solver follows one."""
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The estimate of the gradient after the last step."""
+        return self.memory["gradient"]
 
     def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the state as named arrays, to be saved with `numpy.savez`."""
-        arrays = {"t": np.asarray(self.t), "x": self.x, "gradient": self.gradient, "memory": np.asarray(self.memory)}
+        """Return the state as named arrays, to be saved with `numpy.savez`; `StochasticFrankWolfe.restore` reads it."""
+        arrays = {"t": np.asarray(self.t), "x": self.x, "oracle": np.asarray(self.oracle)}
         if self.average is not None:
             arrays["average"] = self.average
-        arrays |= {f"course/{name}": array for name, array in (self.course or {}).items()}
-        return arrays
+        return arrays | {f"memory/{name}": np.asarray(array) for name, array in self.memory.items()}
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, FloatArray]) -> State:
-        """Return the state that `to_arrays` wrote; going on from it is bit-identical to never having stopped."""
-        missing = {"t", "x", "gradient", "memory"} - set(arrays)
-        if missing:
-            raise ValueError(f"these arrays are no solver state: {', '.join(sorted(missing))} missing.")
-        memory = arrays["memory"] if arrays["memory"].ndim else float(arrays["memory"])
-        course = {name.removeprefix("course/"): a for name, a in arrays.items() if name.startswith("course/")}
-        return cls(int(arrays["t"]), arrays["x"], arrays["gradient"], memory, arrays.get("average"), course or None)
+
+def named_arrays(arrays: Mapping[str, FloatArray]) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Return the arrays that `State.to_arrays` wrote, and those of the memory apart, all in double precision.
+
+    The names of version 0.1 are understood too.
+    """
+    named = {name: np.asarray(array, dtype=float) for name, array in arrays.items()}
+    if "gradient" in named:
+        named = _renamed(named)
+    missing = {"t", "x", "oracle"} - set(named)
+    if missing:
+        raise ValueError(f"these arrays are no solver state: {', '.join(sorted(missing))} missing.")
+    memory = {name.removeprefix("memory/"): array for name, array in named.items() if name.startswith("memory/")}
+    return named, memory
+
+
+def _renamed(arrays: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return the arrays of a state of version 0.1 under their present names."""
+    names = {"gradient": "memory/gradient", "memory": "oracle", "course/matrices": "memory/pairs"}
+    renamed = {names.get(name, name.replace("course/", "memory/")): array for name, array in arrays.items()}
+    if not any(name.startswith("course/") for name in arrays):
+        stack = arrays["memory"].shape if "memory" in arrays else ()
+        renamed["memory/steps"] = np.full(stack, float(arrays["t"]))
+    return renamed

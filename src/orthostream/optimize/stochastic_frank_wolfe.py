@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from orthostream._compile import can_compile
 from orthostream._typing import FloatArray
+from orthostream.optimize.block import Block
 from orthostream.optimize.callbacks import Callback, Progress, Result, Status, notify
-from orthostream.optimize.courses.base import Course
-from orthostream.optimize.courses.hand_over import HandOver
-from orthostream.optimize.fused import FusedHandOver, FusedStep, fused_hand_over, fused_step
+from orthostream.optimize.estimates import GradientEstimate
+from orthostream.optimize.estimates.given import check_part, estimate_of
 from orthostream.optimize.gap import frank_wolfe_gap
-from orthostream.optimize.objectives.base import Batch, CallableObjective, Objective, batch_size
-from orthostream.optimize.objectives.lp_contrast import LpContrast
-from orthostream.optimize.post_step import PolarStep, PostStep
-from orthostream.optimize.schedules import PaperSchedule, Schedule
-from orthostream.optimize.sets import ConvexSet, SpectralBall
-from orthostream.optimize.state import State
+from orthostream.optimize.kernel import CompiledStep, compiled_step
+from orthostream.optimize.objectives.base import Batch, Objective, batch_size
+from orthostream.optimize.post_step import PostStep
+from orthostream.optimize.schedules import Schedule
+from orthostream.optimize.sets import ConvexSet
+from orthostream.optimize.state import State, named_arrays
+
+_DOUBLE = np.dtype(np.float64)
 
 #: The running mean of the iterates weighs the i-th of them by about i^_AVERAGING_POWER.
 _AVERAGING_POWER = 3.0
@@ -41,10 +44,10 @@ class StochasticFrankWolfe:
     Parameters
     ----------
     feasible : ConvexSet
-    objective : Objective or Course, or a pair of functions (value, gradient) of (x, batch)
-        A course is a schedule of objectives: it decides as it goes what is minimised, and with which weights.
+    objective : Objective, GradientEstimate, or a pair of functions (value, gradient) of (x, batch)
+        What is minimised, with `RunningMean` as the estimate of its gradient; or an estimate of another kind.
     schedule : Schedule, default the paper's
-        Of no effect where a course is followed.
+        The weights of `RunningMean`. Other estimates decide on their own weights and take no schedule here.
     post_step : PostStep, optional
         The operation P. None leaves the point as it is.
     average : bool, default False
@@ -68,123 +71,121 @@ class StochasticFrankWolfe:
     def __init__(
         self,
         feasible: ConvexSet,
-        objective: Objective | tuple[Callable[..., Any], Callable[..., Any]],
+        objective: Objective | GradientEstimate | tuple[Callable[..., Any], Callable[..., Any]],
         schedule: Schedule | None = None,
         post_step: PostStep | None = None,
         average: bool = False,
     ) -> None:
-        if isinstance(objective, tuple) and len(objective) == 2:
-            objective = CallableObjective(*objective)
         self.feasible = feasible
-        self.objective = objective
-        self.schedule = PaperSchedule() if schedule is None else schedule
-        self.post_step = post_step
+        self.estimate = estimate_of(objective, schedule)
+        self.post_step = PostStep() if post_step is None else post_step
         self.average = average
         self._check_parts()
 
+    @property
+    def objective(self) -> Objective:
+        """What value and gap are measured with."""
+        return self.estimate.objective
+
     def _check_parts(self) -> None:
-        parts = (
-            (self.feasible, ("lmo", "oracle", "memory", "contains", "check_shape"), "feasible", "ConvexSet"),
-            (self.objective, ("value", "gradient"), "objective", "Objective"),
-            (self.schedule, ("weights",), "schedule", "Schedule"),
-        )
-        for part, methods, name, base in parts:
-            if isinstance(part, type):
-                raise TypeError(f"{name} is the class {part.__name__}, not an object: write {part.__name__}(...).")
-            missing = [method for method in methods if not callable(getattr(part, method, None))]
-            if missing:
-                raise TypeError(
-                    f"{name} is a {type(part).__name__} without {', '.join(missing)}; "
-                    f"subclass orthostream.optimize.{base} or add the missing methods."
-                )
-        if self.post_step is not None and not isinstance(self.post_step, PostStep):
+        check_part(self.feasible, ("lmo", "oracle", "memory", "contains", "check_shape"), "feasible", "ConvexSet")
+        if not isinstance(self.post_step, PostStep):
             raise TypeError(f"post_step must be an object derived from PostStep, or None, got {self.post_step!r}.")
         wanted = self.feasible.core_ndim
-        for other in (self.objective, self.post_step):
-            has = getattr(other, "core_ndim", None)
-            if has is not None and has != wanted:
+        for other in (self.estimate, self.post_step):
+            if other.core_ndim not in (None, wanted):
+                name = type(other if other is self.post_step else self.objective).__name__
                 raise ValueError(
                     f"{type(self.feasible).__name__} holds points of {wanted} axes, "
-                    f"{type(other).__name__} wants points of {has}: they cannot be combined."
+                    f"{name} needs points of {other.core_ndim}: they cannot be combined."
                 )
 
     def init(self, x: ArrayLike) -> State:
         """Return the state before the first step, from a feasible point or a stack of them."""
-        point = np.array(x)
-        if point.dtype not in (np.float32, np.float64):
-            point = point.astype(np.float64)
+        point = np.array(x, dtype=float, order="C")
         self.feasible.check_shape(point.shape)
-        tolerance = 1e-8 if point.dtype == np.float64 else 1e-4
-        if not np.isfinite(point).all() or not self.feasible.contains(point, tolerance):
+        if not np.isfinite(point).all() or not self.feasible.contains(point, 1e-8):
             hint = "; project it first" if hasattr(self.feasible, "project") else ""
             raise ValueError(f"the starting point lies outside of {type(self.feasible).__name__}{hint}.")
-        if self.post_step is not None:
-            self.post_step.check_start(self.feasible, point)
-        memory = self.feasible.memory(point)
-        course = self.objective.begin(point) if isinstance(self.objective, Course) else None
-        return State(0, point, np.zeros_like(point), memory, point.copy() if self.average else None, course)
+        self.post_step.check_start(self.feasible, point)
+        average = point.copy() if self.average else None
+        return State(0, point, self.estimate.begin(point), self.feasible.memory(point), average)
 
     def step(self, state: State, batch: Batch, weights: FloatArray | None = None) -> State:
         """Return the state after one mini-batch."""
-        if weights is None and self.fused is not None and (taken := self.fused(state, batch)) is not None:
+        taken = self.compiled_step(state, batch, weights)
+        if taken is not None:
             return taken
-        t = state.t + 1
-        samples = batch_size(batch)
-        if samples == 0:
+        if batch_size(batch) == 0:
             raise ValueError("the mini-batch holds no samples.")
-        if isinstance(self.objective, Course):
-            return self._follow(self.objective, state, batch, weights)
-        rho, gamma = self.schedule.weights(t, samples)
-        gradient = rho * self.objective.gradient(state.x, batch, weights)
-        gradient += (1.0 - rho) * state.gradient
-        if self.feasible.core_ndim == 1 and not np.isfinite(gradient).all():  # the others' oracles refuse it
-            raise ValueError(f"the gradient at step {t} is not finite: look for NaN or infinity in the mini-batch.")
-        x, memory = self._move(state.x, gradient, gamma, state.memory)
-        return State(t, x, gradient, memory, self._averaged(state.average, x, t))
+        t, x, memory, oracle, average = state
+        gradient, gamma, memory = self.estimate.update(memory, x, batch, weights)
+        vertex, oracle = self.feasible.oracle(gradient, x, oracle)
+        x = self.post_step(x, vertex, gamma)
+        return State(t + 1, x, memory, oracle, _averaged(average, x, t + 1))
 
-    def _follow(self, course: Course, state: State, batch: Batch, weights: FloatArray | None) -> State:
-        if state.course is None:
-            raise ValueError("this state belongs to a solver without a course: make one with init.")
-        t, x, gradient, memory, average, kept = state
-        for i in range(course.rounds):
-            decision = course.decide(kept, x, batch, weights, i > 0)  # type: ignore[arg-type]
-            rho = np.asarray(decision.rho, dtype=x.dtype)[..., None, None]
-            gradient = rho * decision.gradient + (1 - rho) * gradient
-            x, memory = self._move(x, gradient, decision.gamma, memory)
-            kept = decision.memory
-        return State(t + 1, x, gradient, memory, self._averaged(average, x, t + 1), kept)
+    def compiled_step(self, state: State, batch: Batch, weights: FloatArray | None = None) -> State | None:
+        """Return the state after one mini-batch in machine code, or None.
 
-    def _move(
-        self, x: FloatArray, gradient: FloatArray, gamma: float, memory: FloatArray | float
-    ) -> tuple[FloatArray, FloatArray | float]:
-        vertex, memory = self.feasible.oracle(gradient, x, memory)
-        mixed = gamma * vertex
-        mixed += (1.0 - gamma) * x
-        return (mixed if self.post_step is None else self.post_step(mixed, gamma)), memory
-
-    def _averaged(self, average: FloatArray | None, x: FloatArray, t: int) -> FloatArray | None:
-        if average is None:
+        None means that a part has no kernel, that Numba is absent or turned off, or that the mini-batch is not a finite
+        array of moderate values: `step` then takes the general way.
+        """
+        if not self._has_kernels or type(batch) is not np.ndarray or not can_compile():
             return None
-        weight = (1.0 + _AVERAGING_POWER) / (t + _AVERAGING_POWER)
-        return (1.0 - weight) * average + weight * x
+        t, x, memory, oracle, average = state
+        if batch.ndim < 2 or batch.ndim > x.ndim or batch.shape[-1] != x.shape[-2] or not batch.size:
+            return None
+        if batch.ndim < x.ndim:
+            batch = np.broadcast_to(batch, x.shape[:-2] + batch.shape[-2:])
+        flags = batch.flags
+        if batch.dtype is not _DOUBLE or not flags.c_contiguous or not flags.writeable:
+            batch = np.array(batch, dtype=float, order="C")  # the step is compiled for this one type
+        shape = batch.shape[:-1]
+        counts = _ones(shape) if weights is None else np.array(np.broadcast_to(weights, shape), dtype=float)
+        settings = self.estimate.settings(memory, x.shape[-1], shape[-1])
+        if x.ndim == 2:
+            x, oracle, block, good = self._machine_code.single(x, oracle, memory.array, batch, counts, *settings)
+        else:
+            arguments = (x, oracle, memory.array, batch, counts)
+            flat = (np.reshape(a, (-1, *a.shape[x.ndim - 2 :])) for a in arguments)  # type: ignore[union-attr]
+            results = self._machine_code.stack(*flat, *settings)
+            x, oracle, block = (np.reshape(a, np.shape(b)) for a, b in zip(results, arguments, strict=False))
+            good = results[-1]
+        if not good:
+            return None
+        t += 1
+        return State(t, x, Block(memory.layout, block), oracle, average if average is None else _averaged(average, x, t))
 
     @cached_property
-    def fused(self) -> FusedStep | FusedHandOver | None:
-        """The compiled step, where this is Algorithm 2 or a hand-over on the orthogonal group, and Numba is there."""
-        if (
-            type(self.post_step) is not PolarStep
-            or type(self.feasible) is not SpectralBall
-            or self.feasible.radius != 1.0
-            or self.average
-        ):
-            return None
-        if type(self.objective) is HandOver:
-            return fused_hand_over(self.objective)
-        return fused_step(self.schedule, self.objective.p) if type(self.objective) is LpContrast else None
+    def _kernels(self) -> tuple[Any, ...]:
+        """The kernels of the three parts; None for a part that has none."""
+        return tuple(getattr(part, "kernel", None) for part in (self.estimate, self.feasible, self.post_step))
+
+    @cached_property
+    def _has_kernels(self) -> bool:
+        return None not in self._kernels
+
+    @cached_property
+    def _machine_code(self) -> CompiledStep:
+        return compiled_step(*self._kernels)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave compiled code out of pickles; it is found again where it is there."""
-        return {name: value for name, value in vars(self).items() if name != "fused"}
+        """Leave machine code out of pickles; it is compiled again, or found in the cache."""
+        return {name: value for name, value in vars(self).items() if name != "_machine_code"}
+
+    def restore(self, arrays: dict[str, FloatArray]) -> State:
+        """Return the state that `State.to_arrays` turned into arrays; going on from it is as if nothing had happened."""
+        named, memory = named_arrays(arrays)
+        x = np.ascontiguousarray(named["x"])
+        oracle = named["oracle"] if named["oracle"].ndim else float(named["oracle"])
+        return State(int(named["t"]), x, self.estimate.restored(memory, x), oracle, named.get("average"))
+
+    def adopted(self, state: State, other: StochasticFrankWolfe) -> State:
+        """Return a state of another solver as this one can go on from it: the point stays, what does not fit is reset."""
+        average = None
+        if self.average:
+            average = state.x.copy() if state.average is None else state.average
+        return state._replace(memory=self.estimate.adopted(state, other.estimate), average=average)
 
     def gap(self, state: State, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
         """Return the Frank-Wolfe gap at the current point, on a mini-batch or on a held-out sample."""
@@ -224,3 +225,17 @@ class StochasticFrankWolfe:
             state = self.step(state, batch)
             if notify(callbacks, Progress(self, state, batch if held_out is None else held_out)):
                 return Result(state, Status.STOPPED)
+
+
+def _averaged(average: FloatArray | None, x: FloatArray, t: int) -> FloatArray | None:
+    """Return the running mean of the points after t steps."""
+    if average is None:
+        return None
+    weight = (1.0 + _AVERAGING_POWER) / (t + _AVERAGING_POWER)
+    return (1.0 - weight) * average + weight * x
+
+
+@lru_cache(maxsize=64)
+def _ones(shape: tuple[int, ...]) -> FloatArray:
+    return np.ones(shape)
+

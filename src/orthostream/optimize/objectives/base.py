@@ -22,7 +22,10 @@ class Objective(ABC):
     """
 
     core_ndim: ClassVar[int | None] = None
-    """How many axes a point has; None where the objective does not care."""
+    """How many axes a point has; None where any number will do."""
+
+    degree: float = 2.0
+    """The power of the data that its gradients grow with."""
 
     @abstractmethod
     def value(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:

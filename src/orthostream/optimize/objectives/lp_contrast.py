@@ -25,7 +25,7 @@ class LpContrast(Contrast):
     """
 
     def __init__(self, p: float = 3.0) -> None:
-        self.p = float(p)
+        self.p = self.degree = float(p)
         if not 2.0 < self.p < np.inf:
             raise ValueError(f"p must be larger than 2, got {p!r}: at 2 the contrast says nothing of sparsity.")
 

@@ -33,8 +33,8 @@ class Algebra(Protocol):
         """Return a b + c, in the place of c."""
         ...
 
-    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> FloatArray:
-        """Return alpha x a^-1 + beta x for positive definite a, which is overwritten."""
+    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> tuple[FloatArray, float]:
+        """Return alpha x a^-1 + beta x for positive definite a, which is overwritten, and the (largest) trace of a^-1."""
         ...
 
 
@@ -44,7 +44,7 @@ def diagonal(a: FloatArray) -> FloatArray:
 
 
 class Stack:
-    """Any stack, any float type, by NumPy's broadcasting."""
+    """Any stack, by NumPy's broadcasting."""
 
     def gram(self, x: FloatArray, alpha: float, beta: float) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the norm
@@ -69,16 +69,17 @@ class Stack:
         c += a @ b
         return c
 
-    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> FloatArray:
+    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> tuple[FloatArray, float]:
         inverse = np.linalg.inv(a)
+        trace = float(diagonal(inverse).sum(axis=-1).max())
         inverse *= alpha
         diagonal(inverse)[...] += beta
         product: FloatArray = x @ inverse
-        return product
+        return product, trace
 
 
 class Single:
-    """One matrix of double precision. BLAS counts by columns: it is given, and gives, the transposes."""
+    """One matrix. BLAS counts by columns: it is given, and gives, the transposes."""
 
     def __init__(self, size: int) -> None:
         self.one: FloatArray = np.eye(size)
@@ -99,13 +100,13 @@ class Single:
         total: FloatArray = blas.dgemm(1.0, b.T, a.T, 1.0, c.T, overwrite_c=1).T
         return total
 
-    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> FloatArray:
+    def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> tuple[FloatArray, float]:
         factor, bad = lapack.dpotrf(a.T, overwrite_a=1, clean=0)
         if bad:
             raise np.linalg.LinAlgError("the shifted Gram matrix is not positive definite")
         half, _ = lapack.dpotri(factor, overwrite_c=1)
         product: FloatArray = blas.dsymm(alpha, half, x.T, beta, x.T).T
-        return product
+        return product, float(half.trace())
 
 
 STACK = Stack()
@@ -114,7 +115,7 @@ _singles: dict[int, Single] = {}
 
 def algebra_for(a: FloatArray) -> Algebra:
     """Return the arithmetic that suits a matrix or a stack."""
-    if a.ndim != 2 or a.dtype != np.float64:
+    if a.ndim != 2:
         return STACK
     size = a.shape[1]
     single = _singles.get(size)

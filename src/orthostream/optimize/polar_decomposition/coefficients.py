@@ -12,8 +12,8 @@ Near one a closed form takes over: a **root step** is the Chebyshev polynomial o
 ``|e| <= radius``, e being the deviation of the Gram matrix from one: of the first degree with two products, of the
 second with three, of the fourth with four, of the sixth with five.
 
-The steps for a guess of ``low`` come from a table on a fixed grid, so that the NumPy path and the compiled path
-take the very same ones.
+The steps for a guess of ``low`` come from a table on a fixed grid. The NumPy path and the compiled path take the same
+steps, and the same decisions: functions of numbers alone, which Python runs and Numba compiles.
 """
 
 from __future__ import annotations
@@ -25,24 +25,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthostream._typing import FloatArray
-
 HALLEY, QUINTIC = 0, 1
 
-# What steps cost, in matrix products, between plain NumPy (where an inverse is dear) and compiled code.
-_HALLEY_COST, _QUINTIC_COST, _LINEAR_COST = 5.3, 3.25, 2.25
+#: How far from 1 a singular value of a result may be; and of a vertex that a post-step makes orthogonal in any case.
+TOLERANCE, VERTEX_TOLERANCE = 1e-15, 1e-12
 
-#: Guesses of the smallest singular value for which steps are planned: eight to an octave, from 2^-13. Below the
-#: first of them only the exact path is accurate enough.
-_GRID = 13 * 8
-LOWS: FloatArray = 2.0 ** (np.arange(-_GRID, 0) / 8.0)
-LOWEST = float(LOWS[0])
+# The cost of steps in matrix products: a compromise of plain NumPy, where an inverse is expensive, and compiled code.
+_HALLEY_COST, _QUINTIC_COST, _LINEAR_COST = 6.2, 3.2, 2.2
+
+#: Guesses of the smallest singular value for which steps are planned: eight to an octave, from 2^-34.
+GRID = 34 * 8
+LOWEST = 2.0**-34
+
+#: Below this guess the point to stay close to is added to a matrix, with this weight in units of the matrix' norm.
+RIDGED, RIDGE = 1e-5, 3e-8
 
 #: Room for the steps of a plan.
 MOST_STEPS = 6
 
 
-class Plan(NamedTuple):
+class PolarSteps(NamedTuple):
     """The steps that bring singular values in [low, 1] within reach of root steps."""
 
     kinds: tuple[int, ...]
@@ -89,6 +91,42 @@ def quintic(low: float) -> tuple[tuple[float, float, float], float]:
         inner, outer = ((-3.0 * b - spread) / (10.0 * c)) ** 0.5, ((-3.0 * b + spread) / (10.0 * c)) ** 0.5
     top = 1.0 + abs(error)
     return (a / top, b / top, c / top), (1.0 - abs(error)) / top
+
+
+#: How the last steps to the polar factor can be taken: one root step of the second, fourth or sixth degree; one of the
+#: second and one of the first; or one of the second, and then look again.
+SECOND, FOURTH, SIXTH, SECOND_THEN_FIRST, SECOND_THEN_LOOK = 0, 1, 2, 3, 4
+
+
+def last_steps(radius: float, tolerance: float) -> int:
+    """Return the cheapest last steps for a Gram matrix that deviates from one by ``radius`` at most."""
+    error = quadratic_root(radius)[1]
+    if error <= tolerance:
+        return SECOND
+    if quartic_root(radius)[1] <= tolerance:
+        return FOURTH
+    if linear_root(2.1 * error)[1] <= tolerance:
+        return SECOND_THEN_FIRST
+    return SIXTH if sextic_root(radius)[1] <= tolerance else SECOND_THEN_LOOK
+
+
+def next_guess(low: float, radius: float, error: float, bound: float) -> float:
+    """Return the guess to carry to the next call: a little up, or down where it was seen to be wrong.
+
+    Were the guess right, no eigenvalue of the deviation would exceed twice the plan's error; the measured bound of it
+    may overstate it about as much again. ``bound`` is what the smallest singular value was proven to exceed.
+    """
+    guess = 0.7 * low if radius > 4.2 * error + 1e-9 else 1.03 * low
+    return min(max(guess, 0.98 * bound), 0.999)
+
+
+def proven_low(trace: float, c: float) -> float:
+    """Return what the smallest singular value of X exceeds, given the trace of (1 + c X'X)^-1.
+
+    >>> proven_low(1.0 / (1.0 + 25.0 * 0.04), 25.0)
+    0.2
+    """
+    return math.sqrt(max(1.0 / trace - 1.0, 0.0) / c)
 
 
 def linear_root(radius: float) -> tuple[tuple[float, float], float]:
@@ -168,48 +206,48 @@ LARGEST_RADIUS = 0.35
 
 
 @cache
-def plans() -> tuple[Plan, ...]:
-    """Return the cheapest steps for each of `LOWS`, root steps included, to an error of 1e-9."""
-    return tuple(_cheapest(float(low)) for low in LOWS)
-
-
-def _cheapest(low: float) -> Plan:
+def steps_at(index: int) -> PolarSteps:
+    """Return the cheapest steps, root steps included, for one guess of the grid."""
+    low = 2.0 ** ((index - GRID) / 8.0)
     best, least = None, math.inf
-    for halleys, quintics in product(range(4), range(5)):
-        kinds = (HALLEY,) * halleys + (QUINTIC,) * quintics
-        reached, taken = low, []
-        for kind in kinds:
-            coefficients, reached = halley(reached) if kind == HALLEY else quintic(reached)
-            taken.append(coefficients)
-        if taken:  # the last of them leaves the spectrum around 1 instead of under it
-            centre = 0.5 * (1.0 + reached)
-            a, b, c = taken[-1]
-            taken[-1] = (a / centre, b / centre, c if kinds[-1] == HALLEY else c / centre)
-            error = (1.0 - reached) / (1.0 + reached)
-        else:
-            error = 1.0 - low
-        total = halleys * _HALLEY_COST + quintics * _QUINTIC_COST + _root_cost(4.0 * error)
+    orders = sorted((h * _HALLEY_COST + q * _QUINTIC_COST, h, q) for h, q in product(range(5), range(5)))
+    for cost, halleys, quintics in orders:
+        if cost + _QUINTIC_COST >= least:
+            break
+        steps = _planned(low, halleys, quintics)
+        total = cost + _root_cost(4.0 * steps.error)
         if total < least:
-            best, least = Plan(kinds, tuple(taken), error), total
+            best, least = steps, total
     if best is None:
         raise ArithmeticError(f"no steps found for a spectrum in [{low}, 1]")
     return best
 
 
+def _planned(low: float, halleys: int, quintics: int) -> PolarSteps:
+    kinds = (HALLEY,) * halleys + (QUINTIC,) * quintics
+    if not kinds:
+        return PolarSteps((), (), 1.0 - low)
+    reached, taken = low, []
+    for kind in kinds:
+        coefficients, reached = halley(reached) if kind == HALLEY else quintic(reached)
+        taken.append(coefficients)
+    # The last of them leaves the spectrum around 1 instead of below it.
+    centre = 0.5 * (1.0 + reached)
+    a, b, c = taken[-1]
+    taken[-1] = (a / centre, b / centre, c if kinds[-1] == HALLEY else c / centre)
+    return PolarSteps(kinds, tuple(taken), (1.0 - reached) / (1.0 + reached))
+
+
 def _root_cost(radius: float) -> float:
-    """Return the cost of the root steps from a radius: one of the second degree, and more until 1e-9 is reached."""
+    """Return the cost of the root steps from a radius to the tolerance."""
     if radius > LARGEST_RADIUS:
         return math.inf
-    _, error = quadratic_root(radius)
-    if error <= 1e-9:
-        return _QUINTIC_COST
-    if quartic_root(radius)[1] <= 1e-9:
-        return _QUINTIC_COST + 1.0
-    if sextic_root(radius)[1] <= 1e-9:  # not dearer than one of the second degree and one of the first
-        return _QUINTIC_COST + _LINEAR_COST
-    return _QUINTIC_COST + _root_cost(2.1 * error)
+    last = last_steps(radius, TOLERANCE)
+    if last == SECOND_THEN_LOOK:
+        return _QUINTIC_COST + _root_cost(2.1 * quadratic_root(radius)[1])
+    return _QUINTIC_COST + (0.0, 1.0, _LINEAR_COST, _LINEAR_COST)[last]
 
 
-def plan(low: float) -> Plan:
-    """Return the steps planned for the grid's nearest guess at or below ``low``."""
-    return plans()[min(max(_GRID + math.floor(8.0 * math.log2(low)), 0), _GRID - 1)]
+def grid_index(low: float) -> int:
+    """Return the place in the grid of the nearest guess at or below ``low``."""
+    return min(max(GRID + math.floor(8.0 * math.log2(low)), 0), GRID - 1)

@@ -33,7 +33,7 @@ def exact_polar(a: FloatArray, near: FloatArray | None = None) -> tuple[FloatArr
     """
     u, s, vt = thin_svd(a)
     factor: FloatArray = u @ vt
-    slack = max(a.shape[-2:]) * (2.0**-52 if a.dtype == np.float64 else 2.0**-23)
+    slack = max(a.shape[-2:]) * 2.0**-52
     if a.ndim == 2 and s[-1] > slack * s[0]:  # the usual case, without the cost of broadcasting
         return factor, s[-1] / s[0]
     top = s[..., 0]

@@ -10,18 +10,29 @@ from scipy.linalg import blas
 from orthostream._typing import FloatArray
 from orthostream.optimize.polar_decomposition.algebra import Algebra, algebra_for, diagonal
 from orthostream.optimize.polar_decomposition.coefficients import (
+    FOURTH,
     HALLEY,
     LARGEST_RADIUS,
-    Plan,
+    SECOND,
+    SECOND_THEN_FIRST,
+    SIXTH,
+    TOLERANCE,
+    PolarSteps,
+    grid_index,
+    last_steps,
     linear_root,
-    plan,
+    next_guess,
+    proven_low,
     quadratic_root,
     quartic_root,
     sextic_root,
+    steps_at,
 )
 
 
-def product_polar(a: FloatArray, low: float, tolerance: float, sign: float = 1.0) -> tuple[FloatArray, float] | None:
+def product_polar(
+    a: FloatArray, low: float, sign: float = 1.0, tolerance: float = TOLERANCE
+) -> tuple[FloatArray, float] | None:
     """Return ``sign`` times the polar factor of a stack and the next guess of ``low``; None without a certificate.
 
     ``low`` is a guess of the smallest ratio, over the stack, of a matrix' extreme singular values. A wrong guess
@@ -31,39 +42,33 @@ def product_polar(a: FloatArray, low: float, tolerance: float, sign: float = 1.0
     x, gram = _normalised(a, algebra)
     if gram is None:
         return None
-    steps = plan(low)
-    for _ in range(4):
-        x = _take(steps, x, gram, algebra)
+    steps = steps_at(grid_index(low))
+    bound = 0.0
+    for again in range(4):
+        x, trace = _take(steps, x, gram, algebra)
+        if not again and trace:
+            bound = proven_low(trace, steps.coefficients[0][2])
         gram = None
         e = algebra.gram(x, 1.0, -1.0)
         square = algebra.times(e, e, 1.0)
         radius = _largest(e, square)
         if radius <= LARGEST_RADIUS:
-            guess = next_guess(low, radius, steps.error)
+            guess = next_guess(low, radius, steps.error, bound)
             return _rooted(x, e, square, radius, tolerance, sign, algebra), guess
         # Some singular value lay below the guess: go on from there, with a lower one.
         low *= 0.7
         x = x * (1.0 + steps.error) ** -1.0
-        steps = plan(0.3 * (1.0 - steps.error))
+        steps = steps_at(grid_index(0.3 * (1.0 - steps.error)))
     return None
 
 
-def near_polar(x: FloatArray, low: float, tolerance: float) -> FloatArray:
+def near_polar(x: FloatArray, low: float, tolerance: float = TOLERANCE) -> FloatArray:
     """Return the polar factor of a stack whose singular values are known to lie in [low, 1], low near 1."""
     algebra = algebra_for(x)
     centre = 0.5 * (1.0 + low * low)
     e = algebra.gram(x, 1.0 / centre, -1.0)
     square = algebra.times(e, e, 1.0)
     return _rooted(x, e, square, 1.0 / centre - 1.0, tolerance, 1.0, algebra, centre**-0.5)
-
-
-def next_guess(low: float, radius: float, error: float) -> float:
-    """Return the guess to carry to the next call: a little up, or down where it was seen to be wrong.
-
-    Were the guess right, no eigenvalue of the deviation would exceed twice the plan's error; the bound of it that
-    is measured may overstate it about as much again.
-    """
-    return 0.7 * low if radius > 4.2 * error + 1e-9 else min(1.03 * low, 0.999)
 
 
 def _normalised(a: FloatArray, algebra: Algebra) -> tuple[FloatArray, FloatArray | None]:
@@ -83,15 +88,20 @@ def _normalised(a: FloatArray, algebra: Algebra) -> tuple[FloatArray, FloatArray
     return a * scales, gram
 
 
-def _take(steps: Plan, x: FloatArray, gram: FloatArray | None, algebra: Algebra) -> FloatArray:
+def _take(
+    steps: PolarSteps, x: FloatArray, gram: FloatArray | None, algebra: Algebra
+) -> tuple[FloatArray, float | None]:
+    """Return x after some steps, and the largest trace of the first one's inverses, if it is a Halley step."""
+    first = None
     for kind, (a, b, c) in zip(steps.kinds, steps.coefficients, strict=True):
         if kind == HALLEY:
-            x = algebra.times_inverse(x, _shifted(x, gram, c, 1.0, algebra), a - b / c, b / c)
+            x, trace = algebra.times_inverse(x, _shifted(x, gram, c, 1.0, algebra), a - b / c, b / c)
+            first = trace if first is None else first
         else:  # a + b g + c g^2 = c (g + h)^2 + (a - c h^2) with h = b / 2c: no sum of matrices is left
             h = b / (2.0 * c)
             x = algebra.times(x, algebra.square(_shifted(x, gram, 1.0, h, algebra), c, a - c * h * h), 1.0)
         gram = None
-    return x
+    return x, first
 
 
 def _shifted(x: FloatArray, gram: FloatArray | None, alpha: float, beta: float, algebra: Algebra) -> FloatArray:
@@ -128,30 +138,26 @@ def _rooted(
 ) -> FloatArray:
     """Return sign x (x'x)^(-1/2), given scale^2 x'x = 1 + e, e^2 and a bound of e; both are overwritten."""
     while True:
+        last = last_steps(radius, tolerance)
+        if last == FOURTH:
+            return algebra.times(x, _quartic(e, square, quartic_root(radius)[0], algebra), sign * scale)
+        if last == SIXTH:
+            return algebra.times(x, _sextic(e, square, sextic_root(radius)[0], algebra), sign * scale)
         (c0, c1, c2), error = quadratic_root(radius)
-        last = error <= tolerance
-        then_linear = linear_root(2.1 * error)
-        if not last:
-            quartic, quartic_error = quartic_root(radius)
-            if quartic_error <= tolerance:
-                return algebra.times(x, _quartic(e, square, quartic, algebra), sign * scale)
-            sextic, sextic_error = sextic_root(radius)
-            if sextic_error <= tolerance < then_linear[1]:
-                return algebra.times(x, _sextic(e, square, sextic, algebra), sign * scale)
         e *= c1
         square *= c2
         square += e
         diagonal(square)[...] += c0
-        if last:
+        if last == SECOND:
             return algebra.times(x, square, sign * scale)
         x = algebra.times(x, square, scale)
         e = algebra.gram(x, 1.0, -1.0)
-        if then_linear[1] <= tolerance:
-            c0, c1 = then_linear[0]
+        radius, scale = 2.1 * error, 1.0
+        if last == SECOND_THEN_FIRST:
+            c0, c1 = linear_root(radius)[0]
             e *= sign * c1
             diagonal(e)[...] += sign * c0
             return algebra.times(x, e, 1.0)
-        radius, scale = 2.1 * error, 1.0
         square = algebra.times(e, e, 1.0)
 
 
@@ -181,10 +187,10 @@ def _sextic(e: FloatArray, square: FloatArray, c: tuple[float, ...], algebra: Al
 
 def _dot(a: FloatArray) -> float | FloatArray:
     """Return the square of the Frobenius norm of each matrix; where it overflows, infinity and no warning."""
-    if a.ndim == 2 and a.dtype == np.float64:
+    if a.ndim == 2:
         flat = a.reshape(-1)
         return float(blas.ddot(flat, flat))
     flat = a.reshape(*a.shape[:-2], -1)
     with np.errstate(over="ignore", invalid="ignore"):
         dots: FloatArray = np.vecdot(flat, flat)
-    return float(dots) if a.ndim == 2 else dots
+    return dots

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from orthostream.optimize.schedules.base import Schedule, fraction
+from orthostream import _checks
+from orthostream.optimize.schedules.base import Schedule
 
 
 class ConstantSchedule(Schedule):
@@ -18,8 +19,8 @@ class ConstantSchedule(Schedule):
     """
 
     def __init__(self, rho: float = 0.03, gamma: float = 1.0) -> None:
-        self.rho = fraction("rho", rho)
-        self.gamma = fraction("gamma", gamma)
+        self.rho = _checks.fraction("rho", rho)
+        self.gamma = _checks.fraction("gamma", gamma)
 
     def weights(self, t: int, samples: int) -> tuple[float, float]:
         return self.rho, self.gamma

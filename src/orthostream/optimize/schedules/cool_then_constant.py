@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from orthostream._typing import FloatArray
+from orthostream import _checks
 from orthostream.optimize.schedules.base import Schedule
 from orthostream.optimize.schedules.paper import PaperSchedule
-from orthostream.optimize.sets.base import positive
 
 
 class CoolThenConstant(Schedule):
     """The paper's weights until they reach a floor that forgets half of the past in ``half_life`` samples.
 
-    The floor of rho follows from the size of each mini-batch, so that the memory is the same however the stream is
+    The floor of rho follows from the size of each mini-batch, so that the memory does not depend on how the stream is
     cut; the floor of gamma is half of it.
 
     Examples
@@ -24,13 +23,13 @@ class CoolThenConstant(Schedule):
     """
 
     def __init__(self, half_life: float) -> None:
-        self.half_life = positive("half_life", half_life)
+        self.half_life = _checks.positive("half_life", half_life)
 
     def weights(self, t: int, samples: int) -> tuple[float, float]:
         rho, gamma = PaperSchedule().weights(t, samples)
-        floor = float(self.floor(samples))
+        floor = 1.0 - 0.5 ** (samples / self.half_life)
         return max(rho, floor), max(gamma, 0.5 * floor)
 
-    def floor(self, samples: FloatArray | float) -> FloatArray | float:
-        """Return the least rho for mini-batches of this size."""
-        return 1.0 - 0.5 ** (samples / self.half_life)
+    def longest(self, atoms: int) -> float:
+        """Return the half-life in samples, which is the same for any number of atoms."""
+        return self.half_life

@@ -7,8 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from orthostream._typing import FloatArray
+from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.polar_decomposition import polar
 from orthostream.optimize.polar_decomposition.exact import thin_svd
+from orthostream.optimize.polar_decomposition.polar import ORACLE
 from orthostream.optimize.sets.base import ConvexSet, positive
 
 
@@ -39,6 +41,11 @@ class SpectralBall(ConvexSet):
     ) -> tuple[FloatArray, FloatArray | float]:
         vertex, memory = polar(gradient, near=x, low=memory, sign=-1.0)
         return (vertex if self.radius == 1.0 else vertex * self.radius), memory
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """The oracle for one problem as a function that Numba can compile; None for another radius than 1."""
+        return ORACLE if type(self) is SpectralBall and self.radius == 1.0 else None
 
     def project(self, x: FloatArray) -> FloatArray:
         """Return the nearest point of the ball: singular values are cut at the radius."""

@@ -1,19 +1,19 @@
-"""The course for compression: replay the last samples, old ones with less weight."""
+"""The estimate for compression: replay the last samples, old ones with less weight."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from orthostream._typing import FloatArray
-from orthostream.optimize.courses.base import Course, Decision, Memory, Report
-from orthostream.optimize.objectives.base import Batch, Objective
+from orthostream import _checks
+from orthostream._typing import BoolArray, FloatArray
+from orthostream.optimize.block import Block, Layout
+from orthostream.optimize.estimates.base import GradientEstimate, Report
+from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.objectives.rank_weighted_energy import RankWeightedEnergy
 from orthostream.optimize.polar_decomposition import polar
 
 
-class Replay(Course):
+class Replay(GradientEstimate):
     r"""Rank-weighted energy of the last samples, of which important atoms forget the old ones faster.
 
     The gradient is that of `RankWeightedEnergy` over the last samples, but the mean over them is one for each atom:
@@ -63,8 +63,6 @@ class Replay(Course):
     array([1., 1., 1.])
     """
 
-    core_ndim: ClassVar[int | None] = 2
-
     def __init__(
         self,
         objective: RankWeightedEnergy | None = None,
@@ -74,60 +72,62 @@ class Replay(Course):
         spread: float = 0.35,
         rounds: int = 2,
     ) -> None:
-        self.objective = RankWeightedEnergy() if objective is None else objective
-        self.rows_per_feature, self.rounds = int(rows_per_feature), int(rounds)
-        self.forgetting, self.spread = float(forgetting), float(spread)
-        for name, count in (("rows_per_feature", rows_per_feature), ("rounds", rounds)):
-            if count < 1 or count != int(count):
-                raise ValueError(f"{name} must be a whole number from 1 on, got {count!r}.")
-        for name, number in (("forgetting", self.forgetting), ("spread", self.spread)):
-            if not 0.0 <= number < np.inf:
-                raise ValueError(f"{name} must be finite and not negative, got {number!r}.")
+        self.objective: RankWeightedEnergy = RankWeightedEnergy() if objective is None else objective
+        self.rows_per_feature = _checks.integer("rows_per_feature", rows_per_feature)
+        self.rounds = _checks.integer("rounds", rounds)
+        self.forgetting = _checks.at_least("forgetting", forgetting)
+        self.spread = _checks.at_least("spread", spread)
 
-    @property
-    def yardstick(self) -> Objective:
-        return self.objective
-
-    def begin(self, x: FloatArray) -> Memory:
-        """Return room for the samples; what is not filled weighs nothing."""
-        *stack, features, _ = x.shape
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        """Return room for the samples; ``ranking`` is 1 once enough of them are held for ranks to mean something."""
+        features = shape[0]
         room = self.rows_per_feature * features
-        return {
-            "rows": np.zeros((*stack, room, features), x.dtype),
-            "weights": np.zeros((*stack, room), x.dtype),
-            "ranking": np.zeros(stack, x.dtype),
-            "exponent": np.zeros(stack, x.dtype),
-        }
+        return Layout(gradient=shape, rows=(room, features), weights=(room,), ranking=(), exponent=())
 
-    def decide(self, memory: Memory, x: FloatArray, batch: Batch, weights: FloatArray | None, again: bool) -> Decision:
+    def update(
+        self, memory: Block, x: FloatArray, batch: Batch, weights: FloatArray | None
+    ) -> tuple[FloatArray, float, Block]:
         fresh, fresh_weights = _told(memory["rows"], batch, weights)
-        kept = memory if again else memory | _appended(memory, fresh, fresh_weights)
-        held = np.count_nonzero(kept["weights"], axis=-1)
-        first = kept["weights"].shape[-1] - max(int(held.max()), 1)
-        rows, row_weights = kept["rows"][..., first:, :], kept["weights"][..., first:]
-        ranking = kept["ranking"] > 0.0
-        gradient, exponent = np.zeros_like(x), np.zeros_like(kept["exponent"])
+        live = (fresh_weights > 0.0).any(axis=-1)
+        if not live.any():
+            return memory["gradient"], 0.0, memory
+        rows, row_weights = _appended(memory["rows"], memory["weights"], fresh, fresh_weights)
+        held = np.count_nonzero(row_weights, axis=-1)
+        last = slice(row_weights.shape[-1] - max(int(held.max()), 1), None)
+        ranking, gradient, exponent = memory["ranking"] > 0.0, memory["gradient"], memory["exponent"]
+        for again in range(self.rounds):
+            if again:
+                x, _ = polar(gradient, near=x, sign=-1.0)
+            turned, exponent = self._turned(x, rows[..., last, :], row_weights[..., last], ranking)
+            gradient = turned if live.all() else np.where(live[..., None, None], turned, gradient)
+            ranking = ranking | (held >= x.shape[-2])
+        now = {"gradient": gradient, "rows": rows, "weights": row_weights, "ranking": ranking, "exponent": exponent}
+        return gradient, 1.0, memory.layout.block(x.shape[:-2], now)
+
+    def _turned(
+        self, x: FloatArray, rows: FloatArray, row_weights: FloatArray, ranking: BoolArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the gradient at a point over all samples that are held, and the mean exponent of the atoms."""
+        gradient, exponent = np.zeros_like(x), np.zeros(x.shape[:-2])
         if ranking.any():
             gradient, exponent = self._ranked(x, rows, row_weights)
         if not ranking.all():
             gradient = np.where(ranking[..., None, None], gradient, _principal(x, rows, row_weights))
-            exponent = np.where(ranking, exponent, np.zeros_like(exponent))
-        kept = kept | {"ranking": (ranking | (held >= x.shape[-2])).astype(x.dtype), "exponent": exponent}
-        rho = np.asarray((fresh_weights > 0.0).any(axis=-1), dtype=x.dtype)
-        return Decision(gradient, rho, 1.0, kept)
+            exponent = np.where(ranking, exponent, 0.0)
+        return gradient, exponent
 
-    def rescaled(self, memory: Memory, factor: float) -> Memory:
-        return memory | {"rows": memory["rows"] * memory["rows"].dtype.type(factor)}
+    def rescaled(self, memory: Block, factor: float) -> Block:
+        scaled = {"gradient": memory["gradient"] * factor**self.power, "rows": memory["rows"] * factor}
+        return memory.layout.block(memory.array.shape[:-1], dict(memory) | scaled)
 
-    def energy(self, memory: Memory) -> FloatArray:
+    def energy(self, memory: Block) -> FloatArray:
         weights = memory["weights"][..., None]
-        total = np.maximum(weights.sum(axis=(-2, -1)), np.finfo(weights.dtype).tiny)
+        total = _divisor(weights.sum(axis=(-2, -1)))
         return np.asarray((np.square(memory["rows"]) * weights).sum(axis=(-2, -1)) / (total * memory["rows"].shape[-1]))
 
-    def report(self, memory: Memory, samples: int) -> Report:
+    def report(self, memory: Block, samples: int) -> Report:
         """Return how many of the last samples have half of the weight for an atom of mean importance."""
-        weights = memory["weights"].astype(float)
-        weights *= np.exp(-_log_ages(weights) * memory["exponent"][..., None])
+        weights = memory["weights"] * np.exp(-_log_ages(memory["weights"]) * memory["exponent"][..., None])
         newest_first = np.cumsum(weights[..., ::-1], axis=-1)
         total = newest_first[..., -1:]
         half_life = np.where(total[..., 0] > 0.0, 1.0 + (newest_first < 0.5 * total).sum(axis=-1), 0.0)
@@ -149,30 +149,29 @@ class Replay(Course):
         pull *= shares
         gradient: FloatArray = rows.mT @ pull
         gradient /= -_divisor(shares.sum(axis=-2, keepdims=True))
-        if x.dtype != np.float64:
-            gradient = _evened(gradient, x)
         return gradient, np.asarray(exponents.mean(axis=(-2, -1)))
 
 
 def _told(rows: FloatArray, batch: Batch, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """Return a mini-batch and its weights as arrays of the stack that rows is; zeros alone have no weight."""
-    batch = np.asarray(batch.toarray() if hasattr(batch, "toarray") else batch, dtype=rows.dtype)
+    """Return a mini-batch and its weights as arrays of the stack that rows is; samples of zeros get no weight."""
+    batch = np.asarray(batch.toarray() if hasattr(batch, "toarray") else batch, dtype=float)
     batch = np.broadcast_to(batch, (*rows.shape[:-2], *batch.shape[-2:]))
-    counts = batch.any(axis=-1).astype(rows.dtype)
-    return batch, counts if weights is None else counts * weights.astype(rows.dtype, copy=False)
+    counts = 1.0 * batch.any(axis=-1)
+    return batch, counts if weights is None else counts * weights
 
 
-def _appended(memory: Memory, fresh: FloatArray, fresh_weights: FloatArray) -> Memory:
-    """Return the last samples that have any weight, the newest at the end."""
-    rows, weights = memory["rows"], memory["weights"]
+def _appended(
+    rows: FloatArray, weights: FloatArray, fresh: FloatArray, fresh_weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the last samples that have any weight, the newest at the end, and their weights."""
     room, count = weights.shape[-1], fresh_weights.shape[-1]
     everything = np.concatenate((weights, fresh_weights), axis=-1)
     if (fresh_weights > 0.0).all():
         kept = np.concatenate((rows[..., count:, :], fresh[..., -room:, :]), axis=-2)
-        return {"rows": kept, "weights": everything[..., -room:].copy()}
+        return kept, everything[..., -room:]
     order = np.argsort(everything > 0.0, axis=-1, kind="stable")[..., -room:]
     kept = np.take_along_axis(np.concatenate((rows, fresh), axis=-2), order[..., None], axis=-2)
-    return {"rows": kept, "weights": np.take_along_axis(everything, order, axis=-1)}
+    return kept, np.take_along_axis(everything, order, axis=-1)
 
 
 def _log_ages(weights: FloatArray) -> FloatArray:
@@ -188,19 +187,9 @@ def _principal(x: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArr
     """Return a gradient whose vertex is the leading principal components, however few the samples."""
     count = x.shape[-1]
     weighted = rows * (weights / _divisor(weights.sum(axis=-1, keepdims=True)))[..., None]
-    values, vectors = np.linalg.eigh(weighted.mT.astype(float) @ rows)
+    values, vectors = np.linalg.eigh(weighted.mT @ rows)
     energy = np.maximum(values[..., -count:].mean(axis=-1), 0.0)[..., None, None]
-    return np.asarray(-energy * vectors[..., : -count - 1 : -1], dtype=x.dtype)
-
-
-def _evened(gradient: FloatArray, x: FloatArray) -> FloatArray:
-    """Return a gradient with the same vertex, whose singular values all are the mean of what they were.
-
-    Single precision takes the small ones for rounding, and the atoms that are seldom large would not move.
-    """
-    vertex = polar(gradient.astype(float), near=x.astype(float), sign=-1.0)[0]
-    mean = (vertex * gradient).sum(axis=(-2, -1), keepdims=True) / x.shape[-1]
-    return np.asarray(mean * vertex, dtype=x.dtype)
+    return np.asarray(-energy * vectors[..., : -count - 1 : -1])
 
 
 def _divisor(total: FloatArray) -> FloatArray:

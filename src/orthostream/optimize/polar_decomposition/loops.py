@@ -1,60 +1,49 @@
-"""The product path and the whole step of Algorithm 2, compiled by Numba.
+"""The product path for one matrix, written as loops for a compiler, and the two kernels of Algorithm 2 made of it.
 
-The same steps with the same coefficients as in `products`: the results differ by rounding alone. Everything here is
-optional; importing this module raises ImportError where Numba is absent.
+The same steps with the same coefficients as in `products`: the results differ by rounding alone.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
-from orthostream.optimize.polar_decomposition import coefficients
 from orthostream.optimize.polar_decomposition.coefficients import (
+    FOURTH,
+    GRID,
     HALLEY,
     LARGEST_RADIUS,
     LOWEST,
-    LOWS,
     MOST_STEPS,
-    plans,
+    RIDGE,
+    RIDGED,
+    SECOND,
+    SECOND_THEN_FIRST,
+    SIXTH,
+    TOLERANCE,
+    VERTEX_TOLERANCE,
+    grid_index,
+    last_steps,
+    linear_root,
+    next_guess,
+    proven_low,
+    quadratic_root,
     quartic_root,
     sextic_root,
+    steps_at,
 )
 
-_GRID = len(LOWS)
-_COUNTS = np.array([len(plan.kinds) for plan in plans()])
-_ERRORS = np.array([plan.error for plan in plans()])
-_KINDS = np.array([plan.kinds + (0,) * (MOST_STEPS - len(plan.kinds)) for plan in plans()])
-_STEPS = np.array([plan.coefficients + ((0.0,) * 3,) * (MOST_STEPS - len(plan.kinds)) for plan in plans()])
+_TABLE = [steps_at(index) for index in range(GRID)]
+_COUNTS = np.array([len(steps.kinds) for steps in _TABLE])
+_ERRORS = np.array([steps.error for steps in _TABLE])
+_KINDS = np.array([steps.kinds + (0,) * (MOST_STEPS - len(steps.kinds)) for steps in _TABLE])
+_STEPS = np.array([steps.coefficients + ((0.0,) * 3,) * (MOST_STEPS - len(steps.kinds)) for steps in _TABLE])
 
 
-def jit_depending_on(*files: str) -> Callable[[Any], Any]:
-    """Return a decorator that compiles a function, cached under a name that changes with the contents of some files.
-
-    Numba takes a cached function for stale when its own file has changed, and knows nothing of the files whose
-    constants and functions are compiled into it.
-    """
-    digest = zlib.crc32(b"".join(Path(file).read_bytes() for file in files))
-
-    def compiled(function: Any) -> Any:
-        function.__qualname__ = f"{function.__qualname__}_{digest:08x}"
-        return numba.njit(cache=True, error_model="numpy", fastmath={"contract"})(function)
-
-    return compiled
-
-
-_jit = jit_depending_on(coefficients.__file__)
-
-
-@_jit
 def _small_root(a: Any) -> Any:
-    """Return the inverse of the Cholesky factor of a small matrix, of which the upper triangle is read and lost."""
+    """Return the inverse of the Cholesky factor of a small matrix; its upper triangle is read and overwritten."""
     n = a.shape[0]
     w = np.zeros_like(a)
     for k in range(n):
@@ -76,7 +65,6 @@ def _small_root(a: Any) -> Any:
     return w
 
 
-@_jit
 def _root(a: Any) -> Any:
     """Return the inverse w of the Cholesky factor of a positive definite matrix, by halves: w'w is its inverse.
 
@@ -99,7 +87,6 @@ def _root(a: Any) -> Any:
     return w
 
 
-@_jit
 def _invert(a: Any) -> None:
     """Invert a positive definite matrix in place."""
     n = a.shape[0]
@@ -121,7 +108,6 @@ def _invert(a: Any) -> None:
             a[j, h + i] = -below[i, j]
 
 
-@_jit
 def _affine(a: Any, alpha: float, beta: float) -> None:
     """Replace a by alpha a + beta 1."""
     flat = a.reshape(-1)
@@ -131,31 +117,24 @@ def _affine(a: Any, alpha: float, beta: float) -> None:
         a[i, i] += beta
 
 
-@_jit
 def _shift(a: Any, beta: float) -> None:
     """Add beta 1 to a."""
     for i in range(a.shape[0]):
         a[i, i] += beta
 
 
-@_jit
+def _trace(a: Any) -> float:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i, i]
+    return total
+
+
 def _square_norm(a: Any) -> float:
     flat = a.reshape(-1)
     return np.dot(flat, flat)
 
 
-@_jit
-def _index(low: float) -> int:
-    return min(max(_GRID + math.floor(8.0 * math.log2(low)), 0), _GRID - 1)
-
-
-_sextic_root: Any = numba.njit(error_model="numpy")(sextic_root)
-
-
-_quartic_root: Any = numba.njit(error_model="numpy")(quartic_root)
-
-
-@_jit
 def _quartic(e: Any, s: Any, c: Any, factor: float) -> Any:
     """Do what `products._quartic` does, times a factor; e is overwritten."""
     high, low = np.empty_like(e), np.empty_like(e)
@@ -170,7 +149,6 @@ def _quartic(e: Any, s: Any, c: Any, factor: float) -> Any:
     return e
 
 
-@_jit
 def _sextic(e: Any, s: Any, c: Any, factor: float) -> Any:
     """Do what `products._sextic` does, times a factor; e and s are overwritten."""
     cube = np.dot(s, e)
@@ -187,49 +165,39 @@ def _sextic(e: Any, s: Any, c: Any, factor: float) -> Any:
     return e
 
 
-@_jit
 def _rooted(x: Any, y: Any, e: Any, s: Any, radius: float, tolerance: float, sign: float, scale: float) -> Any:
     """Do what `products._rooted` does, given the square s of e; x and y are room to work in, and one is returned."""
     while True:
-        square = radius * radius
-        c0 = 1.0 - 35.0 / 1024.0 * square * square
-        c1 = -0.5 - 15.0 / 64.0 * square
-        c2 = 0.375 + 35.0 / 128.0 * square
-        error = 5.0 / 64.0 * square * radius * (1.0 + 2.0 * radius)
-        last = error <= tolerance
-        rest = 2.1 * error
-        then_linear = 0.1875 * rest * rest * (1.0 + 2.0 * rest) <= tolerance
-        if not last:
-            quartic, quartic_error = _quartic_root(radius)
-            if quartic_error <= tolerance:
-                np.dot(x, _quartic(e, s, quartic, sign * scale), y)
-                return y
-            sextic, sextic_error = _sextic_root(radius)
-            if sextic_error <= tolerance and not then_linear:
-                np.dot(x, _sextic(e, s, sextic, sign * scale), y)
-                return y
-        f = sign * scale if last else scale
+        last = last_steps(radius, tolerance)
+        if last == FOURTH:
+            np.dot(x, _quartic(e, s, quartic_root(radius)[0], sign * scale), y)
+            return y
+        if last == SIXTH:
+            np.dot(x, _sextic(e, s, sextic_root(radius)[0], sign * scale), y)
+            return y
+        (c0, c1, c2), error = quadratic_root(radius)
+        f = sign * scale if last == SECOND else scale
         a, b = e.reshape(-1), s.reshape(-1)
         for i in range(a.size):
             b[i] = f * (c1 * a[i] + c2 * b[i])
         _shift(s, f * c0)
         np.dot(x, s, y)
-        if last:
+        if last == SECOND:
             return y
         x, y = y, x
         np.dot(x.T, x, e)
         _shift(e, -1.0)
-        if then_linear:
-            _affine(e, -0.5 * sign, (1.0 + 0.1875 * rest * rest) * sign)
+        radius = 2.1 * error
+        scale = 1.0
+        if last == SECOND_THEN_FIRST:
+            (c0, c1), _ = linear_root(radius)
+            _affine(e, sign * c1, sign * c0)
             np.dot(x, e, y)
             return y
-        radius = rest
-        scale = 1.0
         np.dot(e, e, s)
 
 
-@_jit
-def _polar(a: Any, low: float, tolerance: float, sign: float) -> Any:
+def polar_loop(a: Any, low: float, sign: float, tolerance: float) -> Any:
     """Return (factor, next guess, whether it is certified); see `products.product_polar`."""
     k = a.shape[1]
     gram = np.dot(a.T, a)
@@ -242,8 +210,9 @@ def _polar(a: Any, low: float, tolerance: float, sign: float) -> Any:
     y = np.empty_like(x)
     s = np.empty_like(gram)
     known = True
-    i = _index(low)
-    for _ in range(4):
+    bound = 0.0
+    i = grid_index(low)
+    for again in range(4):
         for step in range(_COUNTS[i]):
             ca, cb, cc = _STEPS[i, step, 0], _STEPS[i, step, 1], _STEPS[i, step, 2]
             if not known:
@@ -252,6 +221,8 @@ def _polar(a: Any, low: float, tolerance: float, sign: float) -> Any:
             if _KINDS[i, step] == HALLEY:
                 _affine(gram, cc, 1.0)
                 _invert(gram)
+                if again == 0 and step == 0:
+                    bound = proven_low(_trace(gram), cc)
                 _affine(gram, ca - cb / cc, cb / cc)
                 np.dot(x, gram, y)
             else:
@@ -269,22 +240,15 @@ def _polar(a: Any, low: float, tolerance: float, sign: float) -> Any:
         radius = math.sqrt(mean + math.sqrt(max(_square_norm(s) / k - mean * mean, 0.0) * (k - 1)))
         error = _ERRORS[i]
         if radius <= LARGEST_RADIUS:
-            guess = 0.7 * low if radius > 4.2 * error + 1e-9 else min(1.03 * low, 0.999)
+            guess = next_guess(low, radius, error, bound)
             return _rooted(x, y, gram, s, radius, tolerance, sign, 1.0), guess, True
         low *= 0.7
         x *= 1.0 / (1.0 + error)
-        i = _index(0.3 * (1.0 - error))
+        i = grid_index(0.3 * (1.0 - error))
     return a, low, False
 
 
-@_jit
-def compiled_polar(a: Any, low: float, tolerance: float, sign: float) -> Any:
-    """Return (factor, next guess, whether it is certified) for one matrix of double precision."""
-    return _polar(a, low, tolerance, sign)
-
-
-@_jit
-def compiled_near_polar(x: Any, low: float, tolerance: float) -> Any:
+def near_polar_loop(x: Any, low: float, tolerance: float) -> Any:
     """Return the polar factor of one matrix with singular values in [low, 1], low near 1; x is overwritten."""
     centre = 0.5 * (1.0 + low * low)
     e = np.dot(x.T, x)
@@ -292,54 +256,35 @@ def compiled_near_polar(x: Any, low: float, tolerance: float) -> Any:
     return _rooted(x, np.empty_like(x), e, np.dot(e, e), 1.0 / centre - 1.0, tolerance, 1.0, centre**-0.5)
 
 
-@_jit
-def _score(z: Any, p: float, factor: float) -> None:
-    """Replace z by factor |z|^(p-1) sign(z)."""
-    flat = z.reshape(-1)
-    if p == 3.0:
-        for i in range(flat.size):
-            flat[i] *= factor * abs(flat[i])
-    elif p == 4.0:
-        for i in range(flat.size):
-            flat[i] *= factor * flat[i] * flat[i]
-    else:
-        for i in range(flat.size):
-            flat[i] *= factor * abs(flat[i]) ** (p - 2.0)
+def spectral_oracle(gradient: Any, x: Any, low: float, gamma: float) -> Any:
+    """Return the vertex of the spectral ball, the next guess, and whether the vertex is certified.
 
-
-@_jit
-def compiled_step(
-    x: Any,
-    gradient: Any,
-    batch: Any,
-    rho: float,
-    gamma: float,
-    p: float,
-    low: float,
-    tolerance: float,
-    near_tolerance: float,
-) -> Any:
-    """Take a step of Algorithm 2 for one problem; return (x, gradient, next guess, whether it was taken).
-
-    It is not taken where certified products do not do, or where values are missing, infinite, all zero or extreme.
+    See `polar`: where the gradient is nearly rank-deficient, the vertex stays close to x. The vertex has full precision
+    where it becomes the next point as it is.
     """
-    known = abs(1.0 - 2.0 * gamma)
-    most = 10.0 ** (370.0 / p)  # see `fused.largest_square`
-    if low < LOWEST or known < LOWEST or not 1.0 / most < _square_norm(batch) < most:
-        return x, gradient, low, False
-    z = np.dot(batch, x)
-    _score(z, p, -p * rho / batch.shape[0])
-    g = np.dot(batch.T, z)
-    old, new = gradient.reshape(-1), g.reshape(-1)
-    for i in range(new.size):
-        new[i] += (1.0 - rho) * old[i]
-    vertex, guess, good = _polar(g, low, tolerance, -1.0)
-    if not good:
-        return x, gradient, low, False
-    a, b = x.reshape(-1), vertex.reshape(-1)
-    for i in range(b.size):
-        b[i] = (1.0 - gamma) * a[i] + gamma * b[i]
+    if low < LOWEST:
+        return gradient, low, False
+    tolerance = TOLERANCE if gamma == 1.0 else VERTEX_TOLERANCE
+    if low >= RIDGED:
+        return polar_loop(gradient, low, -1.0, tolerance)
+    weight = RIDGE * math.sqrt(_square_norm(gradient))
+    return polar_loop(gradient - weight * x, low, -1.0, tolerance)
+
+
+def polar_step(x: Any, vertex: Any, gamma: float) -> Any:
+    """Return the polar factor of (1 - gamma) x + gamma vertex, and whether it is certified; see `PolarStep`."""
+    if gamma == 1.0:
+        return vertex, True
+    if gamma == 0.0:
+        return x, True
+    mixed = np.empty_like(x)
+    a, b, c = x.reshape(-1), vertex.reshape(-1), mixed.reshape(-1)
+    for i in range(c.size):
+        c[i] = (1.0 - gamma) * a[i] + gamma * b[i]
+    known = abs(1.0 - 2.0 * gamma)  # no singular value of the mixture is below this
     if 2.0 / (1.0 + known * known) - 1.0 <= LARGEST_RADIUS:
-        return compiled_near_polar(vertex, known, near_tolerance), g, guess, True
-    moved, _, good = _polar(vertex, 0.9 * known, near_tolerance, 1.0)
-    return moved, g, guess, good
+        return near_polar_loop(mixed, known, TOLERANCE), True
+    if known < LOWEST:
+        return x, False
+    factor, _, good = polar_loop(mixed, 0.9 * known, 1.0, TOLERANCE)
+    return factor, good

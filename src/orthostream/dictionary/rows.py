@@ -1,0 +1,69 @@
+"""Rows as they arrive: arrays of any layout and precision, lists, data frames, sparse matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from orthostream._typing import FloatArray
+
+#: Kinds of arrays that become double precision without a question: floats and integers.
+_NUMBERS = "fiu"
+
+
+def quick_rows(estimator: Any, X: Any) -> FloatArray | None:
+    """Return rows in double precision and C order, if a glance at them is enough; None if they need validation.
+
+    A glance is enough for numbers in an array or a list, and for a data frame that has the very columns of the first one.
+    Values are not looked at.
+    """
+    if not hasattr(estimator, "state_"):
+        return None
+    named = hasattr(estimator, "feature_names_in_")
+    if type(X) is np.ndarray:
+        array = X
+    elif type(X) is list:
+        try:
+            array = np.asarray(X)
+        except ValueError:  # ragged
+            return None
+    elif named and getattr(X, "columns", None) is estimator.__dict__.get("_columns", estimator):
+        array, named = X.to_numpy(), False
+    else:
+        return None
+    if named or array.ndim != 2 or array.shape[1] != estimator.n_features_in_ or array.dtype.kind not in _NUMBERS:
+        return None
+    return np.ascontiguousarray(array, dtype=np.float64) if len(array) else None
+
+
+def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return rows as scikit-learn validates them, in double precision; with ``reset``, keep names and precision."""
+    rows = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=(np.float64, np.float32),
+        accept_sparse="csr",
+        order="C",
+        ensure_all_finite="allow-nan" if estimator._allows_nan() else True,
+    )
+    if not isinstance(rows, np.ndarray) and np.isnan(rows.data).any():
+        raise ValueError("sparse rows must not hold NaN: a missing value there cannot be told from a zero.")
+    if reset:
+        estimator._dtype = rows.dtype
+        estimator._columns = getattr(X, "columns", None)
+    return rows.astype(np.float64, copy=False)
+
+
+def validated_weights(sample_weight: Any, X: Any) -> FloatArray | None:
+    """Return sample weights as one number for each row; None if there are none."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.shape not in ((), (X.shape[0],)):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError(f"sample_weight must be finite and not negative, its least value is {weights.min()}.")
+    return np.broadcast_to(weights, X.shape[:1])

@@ -1,0 +1,259 @@
+"""A hand-over's update of one problem as loops for a compiler: the operations of `arrays`, and the same decisions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from orthostream.optimize.estimates.hand_over.constants import LARGEST, NOTHING, SMALLEST, TINY
+from orthostream.optimize.estimates.hand_over.decisions import (
+    can_start,
+    change_phase,
+    learn_mixture,
+    log_odds,
+    measure_level,
+    mixture,
+    needs_pairs,
+    new_weight,
+    other_weights,
+    score_shape,
+    set_clock,
+    start,
+    weigh_evidence,
+    widened,
+)
+from orthostream.optimize.estimates.hand_over.layout import (
+    BEND,
+    BENT,
+    COUNT,
+    ENERGY,
+    FIRST,
+    FORCE,
+    GATE,
+    GATED,
+    PHASE,
+    POWER,
+    SECOND,
+    SQUARE,
+    STEPS,
+    TOGETHER,
+    TRUST,
+)
+
+
+def hand_over_update(
+    block: Any, x: Any, batch: Any, weights: Any, p: float, half_life: float, adaptive: float, sparse: float
+) -> Any:
+    """Return the gradient, gamma and the next block; see `HandOver.update`, which does the same for stacks in NumPy."""
+    features, atoms = x.shape
+    size = features * atoms
+    z = np.dot(batch, x)
+    shares, samples, energy = listen(z, weights)
+    if not SMALLEST < energy < LARGEST:
+        return block[:size].reshape(x.shape), -1.0, block
+    block = block.copy()
+    gradient = block[:size].reshape(x.shape)
+    n = block[size : size + COUNT]
+    rows = block[size + COUNT : size + COUNT + 4 * atoms].reshape(4, atoms)
+    pairs = block[size + COUNT + 4 * atoms :].reshape(3, atoms, atoms)
+    whole = features == atoms
+    inside = 1.0 if whole else share_inside(batch, z)
+    per_atom = samples / atoms
+    if n[ENERGY] <= NOTHING:
+        start(n, energy)
+    n[STEPS] += 1.0
+    rho, floor = new_weight(n, samples, half_life)
+    in_slab = n[PHASE] == 1.0
+
+    sparsity, spike, slab = mixture(n)
+    odds, slope = log_odds(sparsity, spike, slab)
+    gates, fresh, bend, misfit = open_gates(z, shares, odds, slope, p, in_slab)
+    if n[STEPS] == 1.0:
+        n[BEND] = bend
+        rows[:] = fresh
+    shift, unit = score_shape(n, sparsity, weakest(rows, BENT), weakest(rows, GATED), p, whole)
+    turn = 0.0
+    if in_slab:
+        wide_odds, wide_slope = log_odds(sparsity, widened(spike, slab), slab)
+        score = sparse_score(z, shares, wide_odds, wide_slope, shift)
+        turn = samples * gain_of_turning(z, shares, int(n[FIRST]), int(n[SECOND]), odds, slope)
+    else:
+        score = lp_score(z, shares, shift, unit, p)
+
+    weigh_evidence(n, sparsity, slab, misfit, energy, turn, samples * atoms)
+    learn_mixture(n, np.mean(fresh[GATE]), np.mean(fresh[GATED]), energy, bend, per_atom)
+    gate_weight, force_weight = other_weights(n, rho, per_atom)
+    mix(rows, fresh, 1.0 - gate_weight, gate_weight)
+    mix(gradient, np.dot(batch.T, score), 1.0 - rho, -rho)
+    all_force, pair_force = remember(pairs, gates, shares, np.dot(z.T, score), gate_weight, force_weight, n[TRUST])
+
+    ratio = measure_level(n, rho)
+    set_clock(n, all_force, pair_force, force_weight, per_atom, atoms, floor, adaptive > 0.0)
+    if sparse > 0.0:
+        belongs = weakest(rows, GATED)
+        able = can_start(n, belongs, inside, per_atom)
+        if needs_pairs(n, ratio, able):
+            alike, first, second = most_alike(rows[GATE], pairs[TOGETHER])
+            if change_phase(n, ratio, alike, first, second, belongs, inside, able, per_atom, adaptive > 0.0):
+                pairs[FORCE:] = 0.0
+    return gradient, 1.0, block
+
+
+def listen(z: Any, weights: Any) -> Any:
+    """Return the share of each sample in a mean, the number of samples that are not zero, and the mean square."""
+    shares = np.empty(z.shape[0])
+    samples = energy = 0.0
+    for i in range(z.shape[0]):
+        one = np.dot(z[i], z[i])
+        weight = 0.0 if one == 0.0 else weights[i]
+        shares[i] = weight
+        samples += weight
+        energy += weight * one
+    if samples > 0.0:
+        shares /= samples
+        energy /= samples * z.shape[1]
+    return shares, samples, energy
+
+
+def share_inside(batch: Any, z: Any) -> float:
+    """Return the share of the energy of a mini-batch that its coefficients hold."""
+    total = inside = 0.0
+    for i in range(batch.shape[0]):
+        total += np.dot(batch[i], batch[i])
+        inside += np.dot(z[i], z[i])
+    return inside / max(total, TINY)
+
+
+def open_gates(z: Any, shares: Any, odds: float, slope: float, p: float, in_slab: bool) -> Any:
+    """Return the gates, the means over the samples that `layout` names, the mean of |z|^(p-2), and the misfit."""
+    samples, atoms = z.shape
+    gates = np.empty_like(z)
+    fresh = np.zeros((4, atoms))
+    bend = misfit = 0.0
+    for i in range(samples):
+        share = shares[i]
+        if share == 0.0:
+            gates[i] = 0.0
+            continue
+        bent = log_likelihood = 0.0
+        product = 1.0
+        for j in range(atoms):
+            one = z[i, j]
+            square = one * one
+            log_odd = odds + slope * square
+            rest = math.exp(-abs(log_odd)) if abs(log_odd) < 40.0 else 0.0
+            gate = (1.0 if log_odd > 0.0 else rest) / (1.0 + rest)
+            size = abs(one) if p == 3.0 else abs(one) ** (p - 2.0)
+            gates[i, j] = gate
+            bent += size
+            fresh[GATE, j] += share * gate
+            fresh[SQUARE, j] += share * square
+            fresh[BENT, j] += share * size * square
+            fresh[GATED, j] += share * gate * square
+            if in_slab:  # log(1 + exp(-log-odds)), its small part through a product of factors between 1 and 2
+                log_likelihood += max(-log_odd, 0.0)
+                product *= 1.0 + rest
+                if product > 1e200:
+                    log_likelihood += math.log(product)
+                    product = 1.0
+        bend += share * bent / atoms
+        misfit += share * (log_likelihood + math.log(product)) / atoms
+    return gates, fresh, bend, misfit
+
+
+def lp_score(z: Any, shares: Any, shift: float, unit: float, p: float) -> Any:
+    """Return unit (|z|^(p-2) - shift) z, times the share of each sample."""
+    score = np.empty_like(z)
+    for i in range(z.shape[0]):
+        factor = unit * shares[i]
+        for j in range(z.shape[1]):
+            one = z[i, j]
+            size = abs(one) if p == 3.0 else abs(one) ** (p - 2.0)
+            score[i, j] = factor * (size - shift) * one
+    return score
+
+
+def sparse_score(z: Any, shares: Any, odds: float, slope: float, shift: float) -> Any:
+    """Return (gate - shift) z, times the share of each sample."""
+    score = np.empty_like(z)
+    for i in range(z.shape[0]):
+        for j in range(z.shape[1]):
+            one = z[i, j]
+            closed = math.exp(-odds - slope * one * one)
+            score[i, j] = shares[i] * (1.0 / (1.0 + closed) - shift) * one
+    return score
+
+
+def gain_of_turning(z: Any, shares: Any, first: int, second: int, odds: float, slope: float) -> float:
+    """Return the mean gain of turning a pair of atoms by 45 degrees, for each sample."""
+    gain = 0.0
+    if first == second:
+        return gain
+    for i in range(z.shape[0]):
+        a, b = z[i, first], z[i, second]
+        now = math.log1p(math.exp(-odds - slope * a * a)) + math.log1p(math.exp(-odds - slope * b * b))
+        plus, minus = 0.5 * slope * (a + b) ** 2, 0.5 * slope * (a - b) ** 2
+        turned = math.log1p(math.exp(-odds - plus)) + math.log1p(math.exp(-odds - minus))
+        gain += shares[i] * (turned - now)
+    return gain
+
+
+def weakest(rows: Any, row: int) -> float:
+    """Return the smallest ratio of a row of means to the energy of the atom; atoms without energy do not count."""
+    least = np.inf
+    for j in range(rows.shape[1]):
+        if rows[SQUARE, j] > 0.0:
+            least = min(least, rows[row, j] / rows[SQUARE, j])
+    return least
+
+
+def mix(old: Any, new: Any, old_weight: float, new_weight: float) -> None:
+    """Replace an array by a weighted sum of itself and another."""
+    a, b = old.reshape(-1), new.reshape(-1)
+    for i in range(a.size):
+        a[i] = old_weight * a[i] + new_weight * b[i]
+
+
+def remember(
+    pairs: Any, gates: Any, shares: Any, force: Any, gate_weight: float, force_weight: float, trust: float
+) -> Any:
+    """Take a mini-batch into the running means of pairs of atoms; return the ratios of the mean force to its variance."""
+    atoms = gates.shape[1]
+    weighted = np.empty_like(gates)
+    for i in range(gates.shape[0]):
+        for j in range(atoms):
+            weighted[i, j] = shares[i] * gates[i, j]
+    mix(pairs[TOGETHER], np.dot(gates.T, weighted), 1.0 - gate_weight, gate_weight)
+    forces, power_means = pairs[FORCE], pairs[POWER]
+    squares = powers = largest = 0.0
+    for i in range(atoms):
+        for j in range(atoms):
+            pull = force[i, j] - force[j, i]
+            mean = forces[i, j] + force_weight * (pull - forces[i, j])
+            power = power_means[i, j] + force_weight * (pull * pull - power_means[i, j])
+            forces[i, j] = mean
+            power_means[i, j] = power
+            square = mean * mean
+            squares += square
+            powers += power
+            if square > largest * power:  # a division only where the maximum rises
+                largest = square / max(power, TINY)
+    return squares / max(trust * powers, TINY), largest / trust
+
+
+def most_alike(gates: Any, together: Any) -> Any:
+    """Return the largest correlation of two gates, and which two; -1 where there is only one gate."""
+    atoms = gates.size
+    best, first, second = (-1.0 if atoms == 1 else -math.inf), 0, 0
+    deviation = np.empty(atoms)
+    for i in range(atoms):
+        deviation[i] = 1.0 / math.sqrt(max(together[i, i] - gates[i] * gates[i], 1e-12))
+    for i in range(atoms):
+        for j in range(i + 1, atoms):
+            correlation = (together[i, j] - gates[i] * gates[j]) * deviation[i] * deviation[j]
+            if correlation > best:
+                best, first, second = correlation, i, j
+    return best, first, second
+

@@ -1,0 +1,116 @@
+"""The one place that decides how a polar factor is computed: by singular values, by products, or compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+
+from orthostream._compile import can_compile, without_numba
+from orthostream._typing import FloatArray
+from orthostream.optimize.kernel import Kernel, compiled_kernel
+from orthostream.optimize.polar_decomposition.coefficients import LARGEST_RADIUS, LOWEST, RIDGE, RIDGED, TOLERANCE
+from orthostream.optimize.polar_decomposition.exact import exact_polar
+from orthostream.optimize.polar_decomposition.products import near_polar, product_polar
+
+#: Up to this size one matrix, uncompiled, takes the exact path: calls of NumPy cost more there than an SVD.
+SMALL = 20
+
+_MODULES = ("orthostream.optimize.polar_decomposition.coefficients", "orthostream.optimize.polar_decomposition.loops")
+ORACLE = Kernel("spectral_oracle", _MODULES)
+POLAR_STEP = Kernel("polar_step", _MODULES)
+_POLAR, _NEAR_POLAR = Kernel("polar_loop", _MODULES), Kernel("near_polar_loop", _MODULES)
+
+_exact: ContextVar[bool] = ContextVar("exact", default=False)
+
+
+@contextmanager
+def by_singular_values() -> Iterator[None]:
+    """Compute every polar factor by singular values within the block: slow, and the reference for the rest."""
+    token = _exact.set(True)
+    try:
+        with without_numba():
+            yield
+    finally:
+        _exact.reset(token)
+
+
+def polar(
+    a: FloatArray,
+    near: FloatArray | None = None,
+    low: FloatArray | float = 0.0,
+    sign: float = 1.0,
+) -> tuple[FloatArray, FloatArray | float]:
+    """Return ``sign`` times the polar factor of each matrix of a stack, and a guess to carry to the next call.
+
+    Parameters
+    ----------
+    a : array of shape (..., N, K), N >= K
+    near : array of the same shape, optional
+        The point to stay close to where ``a`` is rank-deficient: its polar factor is then a set. The exact path takes
+        the nearest member (see `exact_polar`). The product path adds ``near`` to the matrix with a weight of 3e-8 of its
+        norm, where the guess of the ratio is below 1e-5. The result maximises <a, x> to within 1e-6 of the norm of a.
+    low : float or array of shape (...)
+        A guess of the ratio of the extreme singular values of each matrix, as returned by the last call on a
+        similar stack; 0 if nothing is known, which takes the exact path.
+    sign : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factor, low = polar(np.array([[3.0, 0.0], [0.0, -2.0]]))
+    >>> factor
+    array([[ 1.,  0.],
+           [ 0., -1.]])
+    """
+    a = np.asarray(a, dtype=float)
+    guess = low if isinstance(low, float) else float(np.min(low))
+    if guess >= LOWEST and _worth_products(a):
+        result = _by_products(a, near, guess, sign)
+        if result is not None:
+            return result[0], result[1] if a.ndim == 2 else np.full(a.shape[:-2], result[1])
+    factor, ratio = _exactly(a, None if near is None else sign * near)
+    if sign != 1.0:
+        factor *= sign
+    # Half of the truth: the product path scales by a norm that is somewhat larger than the largest singular value.
+    return factor, float(max(0.5 * ratio, LOWEST)) if a.ndim == 2 else np.maximum(0.5 * ratio, LOWEST)
+
+
+def polar_between(x: FloatArray, low: float) -> FloatArray:
+    """Return the polar factor of a stack whose singular values are known to lie in [low, 1]."""
+    if 2.0 / (1.0 + low * low) - 1.0 <= LARGEST_RADIUS and not _exact.get():
+        if x.ndim == 2 and can_compile():
+            factor: FloatArray = compiled_kernel(_NEAR_POLAR)(np.array(x, order="C"), low, TOLERANCE)
+            return factor
+        return near_polar(np.ascontiguousarray(x), low)
+    return polar(x, low=0.9 * low)[0]
+
+
+def _by_products(a: FloatArray, near: FloatArray | None, low: float, sign: float) -> tuple[FloatArray, float] | None:
+    if near is not None and low < RIDGED:
+        a = a + (sign * RIDGE * np.linalg.norm(a, axis=(-2, -1), keepdims=True)) * near
+    a = np.ascontiguousarray(a)
+    if a.ndim == 2 and can_compile():
+        factor, guess, good = compiled_kernel(_POLAR)(a, low, sign, TOLERANCE)
+        return (factor, guess) if good else None
+    try:
+        return product_polar(a, low, sign)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _exactly(a: FloatArray, near: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    rows, columns = a.shape[-2:]
+    if rows >= 2 * columns:  # the triangular factor of a tall matrix holds all its singular values
+        q, r = np.linalg.qr(a)
+        factor, ratio = exact_polar(r)
+        if near is None or ratio.all():
+            return q @ factor, ratio
+    return exact_polar(a, near)
+
+
+def _worth_products(a: FloatArray) -> bool:
+    """Return whether products are faster: for one small matrix, uncompiled, the calls cost more than an SVD."""
+    return not _exact.get() and (a.ndim > 2 or a.shape[-1] > SMALL or can_compile())

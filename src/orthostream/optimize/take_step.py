@@ -1,0 +1,41 @@
+"""A step of Algorithm 1 as it is compiled: the estimate, the oracle, the post-step, for one problem and for a stack.
+
+`kernel.compiled_step` fills in the names that are not defined here: ``update``, ``oracle`` and ``post_step`` are the
+kernels of the solver's parts.
+"""
+# ruff: noqa: F821
+# mypy: disable-error-code="name-defined"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def take_step(x: Any, low: float, block: Any, batch: Any, weights: Any, a: float, b: float, c: float, d: float) -> Any:
+    """Return the next point, what the oracle and the estimate remember, and whether the step is certified.
+
+    The last four numbers are the estimate's settings. A negative gamma means that the mini-batch is not finite, and the
+    step is not taken.
+    """
+    gradient, gamma, block = update(block, x, batch, weights, a, b, c, d)
+    if gamma < 0.0:
+        return x, low, block, False
+    vertex, low, found = oracle(gradient, x, low, gamma)
+    if not found:
+        return x, low, block, False
+    point, good = post_step(x, vertex, gamma)
+    return point, low, block, good
+
+
+def take_steps(
+    x: Any, low: Any, blocks: Any, batch: Any, weights: Any, a: float, b: float, c: float, d: float
+) -> Any:
+    """Return the same for a stack of problems, along the first axis."""
+    points, lows, new = np.empty_like(x), np.empty_like(low), np.empty_like(blocks)
+    good = True
+    for i in range(low.size):
+        points[i], lows[i], new[i], certified = take_step(x[i], low[i], blocks[i], batch[i], weights[i], a, b, c, d)
+        good = good and certified
+    return points, lows, new, good
