@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from orthostream.experiments import EXPERIMENTS, Plan
-from orthostream.experiments.task import Result, Task, run_tasks
+from orthostream.experiments.task import Task, TaskResult, run_tasks
 from orthostream.experiments.whole_file import OutputError, write_whole
 
 
-def square(number: float, log: str, report) -> Result:
+def square(number: float, log: str, report) -> TaskResult:
     """Return a square, and leave a line in a log that it was computed."""
     with Path(log).open("a", encoding="utf-8") as file:
         file.write(f"{number}\n")
@@ -25,7 +25,7 @@ def square(number: float, log: str, report) -> Result:
     return {"square": np.array([number**2])}
 
 
-def fail(report) -> Result:
+def fail(report) -> TaskResult:
     raise ValueError("this task fails")
 
 

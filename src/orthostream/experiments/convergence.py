@@ -16,7 +16,7 @@ from orthostream._typing import FloatArray
 from orthostream.baselines import OnlineAODL
 from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, L4, PROPOSED, SFW, SFW_POLAR
 from orthostream.experiments.plan import Plan
-from orthostream.experiments.task import Report, Result, Task
+from orthostream.experiments.task import Task, TaskReport, TaskResult
 from orthostream.metrics import recovery_error
 from orthostream.optimize import (
     LpContrast,
@@ -34,7 +34,7 @@ RUNS = {PROPOSED: (PROPOSED, AVERAGED), SFW: (SFW, SFW_POLAR), L4: (L4,), AODL: 
 _BLOCK = 25
 
 
-class Setting(NamedTuple):
+class StreamSetting(NamedTuple):
     """The parameters of a synthetic stream."""
 
     n_features: int = 10
@@ -68,7 +68,7 @@ def moments(steps: int) -> list[int]:
     return sorted(t for t in dense | late | {100, 300, steps} if t <= steps)
 
 
-def tasks(plan: Plan, settings: list[Setting]) -> list[Task]:
+def tasks(plan: Plan, settings: list[StreamSetting]) -> list[Task]:
     """Return the work for some settings: a task for each, each method, and each block of trials."""
     made = []
     for setting in settings:
@@ -91,7 +91,7 @@ def tasks(plan: Plan, settings: list[Setting]) -> list[Task]:
     return made
 
 
-def curves(plan: Plan, setting: Setting, results: Mapping[str, Result]) -> dict[str, FloatArray]:
+def curves(plan: Plan, setting: StreamSetting, results: Mapping[str, TaskResult]) -> dict[str, FloatArray]:
     """Return the recovery errors of each method, (trials, moments), from the results of the tasks."""
     count = len(blocks(plan.trials))
     return {
@@ -110,10 +110,10 @@ def learn(
     trials: int,
     steps: int,
     seed: tuple[int, int],
-    report: Report,
-) -> Result:
+    report: TaskReport,
+) -> TaskResult:
     """Return the errors of a block of trials along the stream, one array for each curve of the method."""
-    truth, start, chunks = _streams(Setting(*setting), trials, steps, seed)
+    truth, start, chunks = _streams(StreamSetting(*setting), trials, steps, seed)
     if method in (AODL, AODL_TUNED):
         learnt = _alternating(penalty, start, chunks)
     else:
@@ -128,7 +128,7 @@ def learn(
 
 
 def _streams(
-    setting: Setting, trials: int, steps: int, seed: tuple[int, int]
+    setting: StreamSetting, trials: int, steps: int, seed: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray, Iterator[FloatArray]]:
     """Return true dictionaries, first dictionaries, and the samples between moments: (steps, trials, B, N)."""
     size, batch, sparsity = setting
@@ -187,11 +187,11 @@ def blocks(trials: int) -> list[int]:
     return [min(size, trials - first) for first in range(0, trials, size)]
 
 
-def _name(setting: Setting, method: str, block: int) -> str:
+def _name(setting: StreamSetting, method: str, block: int) -> str:
     return f"{setting.text} {method} block {block}"
 
 
-def _seconds(method: str, setting: Setting) -> float:
+def _seconds(method: str, setting: StreamSetting) -> float:
     """Return about how long 3,000 mini-batches of one trial take."""
     small = setting.n_features < 20
     return {AODL: 0.55 if small else 2.8, AODL_TUNED: 0.55 if small else 1.2}.get(method, 0.05 if small else 0.6)

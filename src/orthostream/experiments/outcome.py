@@ -10,7 +10,7 @@ from typing import Any
 
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
-from orthostream.experiments.task import Result, Task
+from orthostream.experiments.task import Task, TaskResult
 
 
 class Verdict(Enum):
@@ -96,5 +96,5 @@ class Experiment(ABC):
         """Return the work to do."""
 
     @abstractmethod
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
         """Return what came out, from the results of all tasks by name."""

@@ -14,7 +14,7 @@ from orthostream.experiments.methods import OPTIONAL
 
 
 @dataclass(frozen=True)
-class Readings:
+class SensorReadings:
     """A year of temperatures without gaps, and where they come from."""
 
     source: str
@@ -26,11 +26,11 @@ class Readings:
     real: bool
 
     @classmethod
-    def of(cls, source: str, data: Bunch, *, real: bool) -> Readings:
+    def of(cls, source: str, data: Bunch, *, real: bool) -> SensorReadings:
         """Return what a loader gave, with the mean of the hour for what is missing, as the paper does.
 
         >>> from orthostream.datasets import make_city
-        >>> readings = Readings.of("A simulated city", make_city(48, 5, random_state=0), real=False)
+        >>> readings = SensorReadings.of("A simulated city", make_city(48, 5, random_state=0), real=False)
         >>> readings.rows.shape, bool(np.isnan(readings.rows).any())
         ((48, 5), False)
         """
@@ -55,8 +55,8 @@ class Plan:
         Streams, and mini-batches in each, of the synthetic experiments.
     epochs, sweeps : int
         The training of DeepSTGDL and of NCBDL.
-    readings : Readings, optional
-        For the experiments with sensors: ``Readings.of("Airly", load_airly(folder), real=True)``.
+    readings : SensorReadings, optional
+        For the experiments with sensors: ``SensorReadings.of("Airly", load_airly(folder), real=True)``.
     without : set of str
         Names of methods that are left out; see `orthostream.experiments.methods`.
 
@@ -72,7 +72,7 @@ class Plan:
     steps: int = 3000
     epochs: int = 200
     sweeps: int = 300
-    readings: Readings | None = None
+    readings: SensorReadings | None = None
     without: frozenset[str] = field(default_factory=frozenset)
 
     def __post_init__(self) -> None:
@@ -80,20 +80,24 @@ class Plan:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
                 raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
-        if self.readings is not None and not isinstance(self.readings, Readings):
-            raise TypeError("readings must be Readings: write Readings.of(source, data, real=...).")
+        if self.readings is not None and not isinstance(self.readings, SensorReadings):
+            raise TypeError("readings must be SensorReadings: write SensorReadings.of(source, data, real=...).")
         unknown = set(self.without).difference(OPTIONAL)
         if unknown:
             raise ValueError(f"without: {min(unknown)!r} cannot be left out; what can is {'; '.join(OPTIONAL)}.")
 
     @classmethod
-    def small(cls, *, seed: int = 0, readings: Readings | None = None, without: frozenset[str] = frozenset()) -> Plan:
+    def small(
+        cls, *, seed: int = 0, readings: SensorReadings | None = None, without: frozenset[str] = frozenset()
+    ) -> Plan:
         """Return the plan of a quick look: fewer trials, and hardly any training."""
         return cls(quick=True, seed=seed, trials=6, epochs=4, sweeps=20, readings=readings, without=without)
 
     @property
-    def needed_readings(self) -> Readings:
+    def needed_readings(self) -> SensorReadings:
         """The readings, for an experiment that cannot do without."""
         if self.readings is None:
-            raise ValueError("this experiment needs readings: Plan(readings=Readings.of(source, data, real=...)).")
+            raise ValueError(
+                "this experiment needs readings: Plan(readings=SensorReadings.of(source, data, real=...))."
+            )
         return self.readings

@@ -20,7 +20,7 @@ from orthostream.dictionary.sparse_coding import keep_largest
 from orthostream.experiments.contenders import contender
 from orthostream.experiments.methods import COSINES, DEEP, ICA, NCBDL, PCA
 from orthostream.experiments.paper_values import ETAS
-from orthostream.experiments.task import Report, Result
+from orthostream.experiments.task import TaskReport, TaskResult
 
 #: Every offline method, and the values among which walk-forward validation chooses.
 OFFLINE: dict[str, tuple[float, ...]] = {
@@ -48,7 +48,7 @@ def slots(first: int, last: int) -> Iterator[slice]:
         yield slice(start, min(start + SLOT, last))
 
 
-def follow(method: str, penalty: float, rows: FloatArray, seed: int, report: Report) -> Result:
+def follow(method: str, penalty: float, rows: FloatArray, seed: int, report: TaskReport) -> TaskResult:
     """Run an online method along the stream; return squared errors (etas, slots) under both protocols.
 
     Also the processor time of each slot, for learning and coding.
@@ -89,8 +89,8 @@ def train(
     first: int,
     effort: int,
     seed: int,
-    report: Report,
-) -> Result:
+    report: TaskReport,
+) -> TaskResult:
     """Fit an offline method to the first rows; return squared errors (values of the grid, etas, slots) on later ones.
 
     ``effort`` is the number of epochs of DeepSTGDL and of sweeps of NCBDL. Their training curves are returned too, and
@@ -139,7 +139,7 @@ def _one_torch_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _estimator(method: str, value: float | None, trained: int, effort: int, seed: int, report: Report) -> Any:
+def _estimator(method: str, value: float | None, trained: int, effort: int, seed: int, report: TaskReport) -> Any:
     if method == DEEP:
 
         def tell(epoch: int, _: Any) -> None:

@@ -22,7 +22,7 @@ from orthostream.experiments.sensors import SensorTable
 from orthostream.experiments.sparse_pca import SparsePCAFigure
 from orthostream.experiments.style import paper_style
 from orthostream.experiments.summary import summary
-from orthostream.experiments.task import Progress, run_tasks, silent
+from orthostream.experiments.task import RunProgress, run_tasks, silent
 from orthostream.experiments.whole_file import write_whole
 
 #: Every experiment of section V, in the order of the paper.
@@ -56,7 +56,7 @@ def reproduce(
     folder: str | os.PathLike[str],
     *,
     workers: int = 1,
-    progress: Progress = silent,
+    progress: RunProgress = silent,
     notes: Sequence[str] = (),
     command: str = "",
 ) -> Reproduction:

@@ -14,11 +14,11 @@ from orthostream.experiments.contenders import contender
 from orthostream.experiments.methods import CONSTANT, PROPOSED
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Verdict
 from orthostream.experiments.paper_values import SENSOR_45
-from orthostream.experiments.plan import Plan, Readings
+from orthostream.experiments.plan import Plan, SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE, INITIAL, TRAINING, slots
 from orthostream.experiments.record import Record
 from orthostream.experiments.style import new_figure, paper_style
-from orthostream.experiments.task import Report, Result, Task
+from orthostream.experiments.task import Task, TaskReport, TaskResult
 
 #: The column of the paper's 45th sensor, and the span that its figure shows.
 _SENSOR = 44
@@ -46,7 +46,7 @@ class SensorFigure(Experiment):
             for method in _methods(plan)
         ]
 
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
         readings = plan.needed_readings
         first = _first(readings)
         truth, time = readings.rows[first : first + _HOURS], readings.time[first : first + _HOURS]
@@ -86,7 +86,7 @@ class SensorFigure(Experiment):
         )
 
 
-def decode(method: str, rows: FloatArray, first: int, seed: int, report: Report) -> Result:
+def decode(method: str, rows: FloatArray, first: int, seed: int, report: TaskReport) -> TaskResult:
     """Follow the stream; return what is decoded from row ``first`` on, under both protocols."""
     runner = contender(method, seed)
     start = TRAINING + INITIAL
@@ -103,7 +103,7 @@ def decode(method: str, rows: FloatArray, first: int, seed: int, report: Report)
     return {key: estimates[first:] for key, estimates in decoded.items()}
 
 
-def _first(readings: Readings) -> int:
+def _first(readings: SensorReadings) -> int:
     """Return the first row that is shown: that of the paper, or as late as there are rows for."""
     latest = max(len(readings.time) - _HOURS, TRAINING + INITIAL)
     return min(int(np.searchsorted(readings.time, _FIRST)), latest)
@@ -122,7 +122,7 @@ def _key(eta: int, protocol: str) -> str:
 
 
 def _claim(
-    readings: Readings,
+    readings: SensorReadings,
     eta: int,
     sensor: int,
     silent: NDArray[np.bool_],

@@ -10,11 +10,11 @@ import numpy as np
 from orthostream.experiments.methods import DEEP
 from orthostream.experiments.outcome import Picture
 from orthostream.experiments.paper_values import ETAS
-from orthostream.experiments.plan import Readings
+from orthostream.experiments.plan import SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE
 from orthostream.experiments.sensor_results import SensorResults
 from orthostream.experiments.style import LINES, new_figure, paper_style
-from orthostream.experiments.task import Result
+from orthostream.experiments.task import TaskResult
 
 
 def rmse_picture(found: SensorResults) -> Picture:
@@ -43,7 +43,7 @@ def rmse_picture(found: SensorResults) -> Picture:
     return Picture("sensors-rmse", "Relative RMSE of every method over the coefficients kept.", draw, columns)
 
 
-def readings_picture(readings: Readings) -> Picture:
+def readings_picture(readings: SensorReadings) -> Picture:
     """Return the readings of all sensors along the year."""
     columns = {
         "time": [str(t) for t in readings.time],
@@ -67,7 +67,7 @@ def readings_picture(readings: Readings) -> Picture:
     return Picture("sensors-readings", caption, draw, columns)
 
 
-def training_picture(trained: Mapping[str, Result]) -> Picture:
+def training_picture(trained: Mapping[str, TaskResult]) -> Picture:
     """Return how the baselines learnt that have to be trained."""
     curves = {
         method: {key.removeprefix("curve "): found[key] for key in found if key.startswith("curve ")}

@@ -10,7 +10,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.experiments.methods import BASELINES, CONSTANT, PROPOSED
-from orthostream.experiments.plan import Readings
+from orthostream.experiments.plan import SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE
 from orthostream.metrics import DieboldMariano, diebold_mariano
 
@@ -48,7 +48,7 @@ class Measured(NamedTuple):
 class SensorResults:
     """All methods on the same slots."""
 
-    readings: Readings
+    readings: SensorReadings
     measured: dict[str, Measured]
     energy: FloatArray
     #: Whether the baselines were trained for as long as the paper did.

@@ -16,7 +16,7 @@ from orthostream.experiments.sensor_claims import claims
 from orthostream.experiments.sensor_pictures import readings_picture, rmse_picture, training_picture
 from orthostream.experiments.sensor_results import Measured, SensorResults, rmse
 from orthostream.experiments.sensor_tables import records, tables
-from orthostream.experiments.task import Result, Task
+from orthostream.experiments.task import Task, TaskResult
 
 #: Penalties for Online AODL; the best for each eta is taken in hindsight, as in the paper, which favours it.
 PENALTIES = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
@@ -35,7 +35,7 @@ class SensorTable(Experiment):
     def tasks(self, plan: Plan) -> list[Task]:
         return [*online_tasks(plan), *_offline_tasks(plan)]
 
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
         readings = plan.needed_readings
         energy = results[online_task_name(PROPOSED)]["energy"]
         measured = {method: _measured(plan, method, results) for method in TABLE if method not in plan.without}
@@ -133,7 +133,7 @@ def _trainings(plan: Plan, method: str) -> list[tuple[str, int, int, int]]:
     return [*((f"sensors {method} fold {end}", start, start, end) for start, end in folds), final]
 
 
-def _measured(plan: Plan, method: str, results: Mapping[str, Result]) -> Measured:
+def _measured(plan: Plan, method: str, results: Mapping[str, TaskResult]) -> Measured:
     if method in ONLINE:
         return _best_in_hindsight({run: results[online_task_name(*run)] for run in _runs(plan, method)})
     *folds, (name, *_) = _trainings(plan, method)
@@ -148,7 +148,7 @@ def _measured(plan: Plan, method: str, results: Mapping[str, Result]) -> Measure
     return Measured(errors, errors, final["seconds"][picked, each], chosen)
 
 
-def _best_in_hindsight(runs: dict[tuple[str, float], Result]) -> Measured:
+def _best_in_hindsight(runs: dict[tuple[str, float], TaskResult]) -> Measured:
     """Return the run with the least error at each eta, under each protocol."""
     best = {
         protocol: [min(runs, key=lambda run: runs[run][f"errors {protocol}"][k].sum()) for k in range(len(ETAS))]

@@ -14,14 +14,14 @@ from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture,
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
 from orthostream.experiments.style import new_figure, paper_style
-from orthostream.experiments.task import Report, Result, Task
+from orthostream.experiments.task import Task, TaskReport, TaskResult
 from orthostream.optimize import L2Ball, PaperSchedule, SparsePCAObjective, StochasticFrankWolfe
 
 _VARIANCE, _PENALTY, _MU = 100.0, 1.0, 0.2
 _MARKS = (100, 300, 1000, 3000)
 
 
-class Setting(NamedTuple):
+class ComponentSetting(NamedTuple):
     """Features, samples in a mini-batch, nonzero entries of the component."""
 
     n_features: int = 50
@@ -35,10 +35,10 @@ class Setting(NamedTuple):
 
 
 #: The paper does not print its values; in each family one parameter varies, hardest last.
-FAMILIES: dict[str, tuple[Setting, ...]] = {
-    "N": (Setting(n_features=20), Setting(), Setting(n_features=100)),
-    "B": (Setting(batch_size=50), Setting(), Setting(batch_size=1)),
-    "q": (Setting(n_nonzero=2), Setting(), Setting(n_nonzero=20)),
+FAMILIES: dict[str, tuple[ComponentSetting, ...]] = {
+    "N": (ComponentSetting(n_features=20), ComponentSetting(), ComponentSetting(n_features=100)),
+    "B": (ComponentSetting(batch_size=50), ComponentSetting(), ComponentSetting(batch_size=1)),
+    "q": (ComponentSetting(n_nonzero=2), ComponentSetting(), ComponentSetting(n_nonzero=20)),
 }
 
 
@@ -60,9 +60,9 @@ class SparsePCAFigure(Experiment):
             for block, trials in enumerate(blocks(plan.trials))
         ]
 
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
         marks = moments(plan.steps)
-        means: dict[Setting, dict[str, FloatArray]] = {}
+        means: dict[ComponentSetting, dict[str, FloatArray]] = {}
         for setting in _settings():
             parts = [results[_name(setting, block)] for block in range(len(blocks(plan.trials)))]
             means[setting] = {
@@ -96,7 +96,9 @@ class SparsePCAFigure(Experiment):
         )
 
 
-def learn(setting: tuple[int, int, int], trials: int, steps: int, seed: tuple[int, int], report: Report) -> Result:
+def learn(
+    setting: tuple[int, int, int], trials: int, steps: int, seed: tuple[int, int], report: TaskReport
+) -> TaskResult:
     """Return the errors of a block of trials, (trials, moments), for Algorithm 1 and for the running eigenvector."""
     size, batch, nonzero = setting
     rng = np.random.default_rng([*seed, size, batch, nonzero])
@@ -122,15 +124,15 @@ def learn(setting: tuple[int, int, int], trials: int, steps: int, seed: tuple[in
     return {method: np.array(rows).T for method, rows in errors.items()}
 
 
-def _settings() -> list[Setting]:
+def _settings() -> list[ComponentSetting]:
     return list(dict.fromkeys(setting for family in FAMILIES.values() for setting in family))
 
 
-def _name(setting: Setting, block: int) -> str:
+def _name(setting: ComponentSetting, block: int) -> str:
     return f"sparse-pca {setting.text} block {block}"
 
 
-def _claims(plan: Plan, means: dict[Setting, dict[str, FloatArray]]) -> list[Claim]:
+def _claims(plan: Plan, means: dict[ComponentSetting, dict[str, FloatArray]]) -> list[Claim]:
     last = {setting: float(found[PROPOSED][-1]) for setting, found in means.items()}
     worst = max(last, key=lambda setting: last[setting])
     first = float(means[worst][PROPOSED][0])
@@ -146,7 +148,7 @@ def _claims(plan: Plan, means: dict[Setting, dict[str, FloatArray]]) -> list[Cla
     ]
 
 
-def _table(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Table:
+def _table(marks: list[int], means: dict[ComponentSetting, dict[str, FloatArray]]) -> Table:
     columns = [t for t in _MARKS if t in marks]
     rows: list[list[str]] = []
     strong = set()
@@ -158,7 +160,7 @@ def _table(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Tab
     return Table("Mean error |1 - |z'v||", ["", *(f"t = {t:,}" for t in columns)], rows, frozenset(strong))
 
 
-def _draw(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Any:
+def _draw(marks: list[int], means: dict[ComponentSetting, dict[str, FloatArray]]) -> Any:
     with paper_style():
         figure = new_figure(7.2, 2.7)
         axes = figure.subplots(1, len(FAMILIES), sharey=True)
@@ -168,7 +170,7 @@ def _draw(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Any:
                 label = f"${parameter}={setting[position]}$"
                 axis.loglog(marks, means[setting][PROPOSED], color=colour, lw=1.8, label=label)
                 axis.loglog(marks, means[setting][RUNNING_PCA], color=colour, lw=0.8, ls="--")
-            fixed = ", ".join(f"${p}={v}$" for p, v in zip("NBq", Setting(), strict=True) if p != parameter)
+            fixed = ", ".join(f"${p}={v}$" for p, v in zip("NBq", ComponentSetting(), strict=True) if p != parameter)
             axis.set(xlabel="mini-batches $t$", title=fixed, xlim=(1, marks[-1]))
             axis.legend(loc="lower left")
         axes[0].set_ylabel("error $|1-|z^T v||$")

@@ -28,14 +28,14 @@ from threadpoolctl import threadpool_limits
 import orthostream
 from orthostream.experiments.whole_file import write_whole
 
-Result = dict[str, np.ndarray[Any, Any]]
+TaskResult = dict[str, np.ndarray[Any, Any]]
 
 #: Told how much of a task is done, from 0 to 1; raises `InterruptedRunError` where the run is being stopped.
-Report = Callable[[float], None]
+TaskReport = Callable[[float], None]
 
 
 #: Told the share of all work that is done, and the name of what was done last.
-Progress = Callable[[float, str], None]
+RunProgress = Callable[[float, str], None]
 
 
 def silent(share: float, what: str) -> None:
@@ -51,7 +51,7 @@ class Task:
     """A function that a worker can import, what it is called with, and about how many seconds it takes."""
 
     name: str
-    run: Callable[..., Result]
+    run: Callable[..., TaskResult]
     arguments: Mapping[str, Any]
     seconds: float = 1.0
     #: Whether it leaves memory behind, and so wants a process that ends with it.
@@ -97,8 +97,8 @@ def run_tasks(
     folder: Path,
     *,
     workers: int,
-    progress: Progress = silent,
-) -> dict[str, Result]:
+    progress: RunProgress = silent,
+) -> dict[str, TaskResult]:
     """Return the results by name, from the folder where they are there, and leave all of them there.
 
     Parameters
@@ -128,7 +128,7 @@ def run_tasks(
         shares[name] = share
         progress(sum(task.seconds * shares[task.name] for task in missing) / total, name)
 
-    def keep(task: Task, result: Result) -> None:
+    def keep(task: Task, result: TaskResult) -> None:
         _save(folder / task.file_name, result)
         results[task.name] = result
         report(task.name, 1.0)
@@ -146,7 +146,7 @@ def run_tasks(
 def _run_in_processes(
     tasks: list[Task],
     workers: int,
-    keep: Callable[[Task, Result], None],
+    keep: Callable[[Task, TaskResult], None],
     report: Callable[[str, float], None],
     tasks_of_a_process: int | None = None,
 ) -> None:
@@ -155,7 +155,7 @@ def _run_in_processes(
     with ProcessPoolExecutor(
         workers, context, _prepare_worker, (reports, stop), max_tasks_per_child=tasks_of_a_process
     ) as pool:
-        running: dict[Future[Result], Task] = {pool.submit(_in_worker, task): task for task in tasks}
+        running: dict[Future[TaskResult], Task] = {pool.submit(_in_worker, task): task for task in tasks}
         try:
             while running:
                 done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -198,7 +198,7 @@ def _end_with(parent: Any) -> None:
     os._exit(1)
 
 
-def _in_worker(task: Task) -> Result:
+def _in_worker(task: Task) -> TaskResult:
     def report(share: float) -> None:
         if _worker["stop"].is_set():
             raise InterruptedRunError
@@ -208,7 +208,7 @@ def _in_worker(task: Task) -> Result:
         return task.run(**task.arguments, report=report)
 
 
-def _load(path: Path) -> Result | None:
+def _load(path: Path) -> TaskResult | None:
     """Return what a file holds; None where it is not there or damaged, which costs no more than doing it again."""
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
@@ -217,7 +217,7 @@ def _load(path: Path) -> Result | None:
         return None
 
 
-def _save(path: Path, result: Result) -> None:
+def _save(path: Path, result: TaskResult) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **result)  # type: ignore[arg-type]
     write_whole(path, buffer.getvalue())
