@@ -9,7 +9,8 @@ import pytest
 
 from orthostream.datasets import make_city
 from orthostream.experiments import EXPERIMENTS, Plan, SensorReadings, reproduce
-from orthostream.experiments.methods import OPTIONAL, PROPOSED
+from orthostream.experiments.methods import PROPOSED
+from orthostream.experiments.registry import OPTIONAL
 from orthostream.experiments.reproduction import reductions
 
 

@@ -13,10 +13,8 @@ from orthostream.baselines import L4DictionaryLearning, SFWDictionaryLearning
 from orthostream.datasets import load_airly, make_city
 from orthostream.dictionary.sparse_coding import keep_largest
 from orthostream.experiments import EXPERIMENTS, Plan, SensorReadings, Verdict, paper_values
-from orthostream.experiments.contenders import ONLINE, contender
 from orthostream.experiments.methods import (
     AODL,
-    BASELINES,
     CONSTANT,
     COSINES,
     DEEP,
@@ -32,6 +30,7 @@ from orthostream.experiments.methods import (
 )
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.protocol import follow, slots, train
+from orthostream.experiments.registry import BASELINES, ONLINE, contender
 from orthostream.experiments.sensor_results import rmse
 from orthostream.experiments.task import run_tasks
 from orthostream.metrics import relative_rmse

@@ -14,7 +14,8 @@ from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture,
 from orthostream.experiments.paper_values import REACHES_1E_3
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
-from orthostream.experiments.style import LINES, new_figure, paper_style
+from orthostream.experiments.registry import METHODS
+from orthostream.experiments.style import new_figure, paper_style
 from orthostream.experiments.task import Task, TaskResult
 
 #: "Around the 1000-th time index" is taken as within this factor.
@@ -160,7 +161,7 @@ def _table(marks: list[int], setting: StreamSetting, found: dict[str, FloatArray
     rows = [
         [name, *(f"{found[name][marks.index(t)]:.1e}" for t in columns), _step(marks, found[name])] for name in found
     ]
-    ours = frozenset(i for i, name in enumerate(found) if name in (PROPOSED, AVERAGED))
+    ours = frozenset(i for i, name in enumerate(found) if METHODS[name].ours)
     head = ["", *(f"t = {t:,}" for t in columns), "1e-3 at"]
     return Table(f"Mean recovery error, {setting.text}", head, rows, ours)
 
@@ -178,9 +179,9 @@ def _draw(marks: list[int], errors: dict[StreamSetting, dict[str, FloatArray]]) 
             for name, curve in found.items():
                 if name == SFW_POLAR:
                     continue
-                axis.loglog(marks, curve.mean(axis=0), label=name, **LINES[name])
+                axis.loglog(marks, curve.mean(axis=0), label=name, **METHODS[name].line._asdict())
                 low, high = np.quantile(curve, [0.25, 0.75], axis=0)
-                axis.fill_between(marks, low, high, color=LINES[name]["color"], alpha=0.12, lw=0)
+                axis.fill_between(marks, low, high, color=METHODS[name].line.color, alpha=0.12, lw=0)
             axis.set(xlabel="mini-batches $t$", title=_title(setting), xlim=(1, marks[-1]))
         axes[0][0].set_ylabel("recovery error")
         figure.legend(*axes[0][0].get_legend_handles_labels(), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=5)

@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from orthostream._typing import FloatArray
 from orthostream.datasets.fill import filled
-from orthostream.experiments.methods import OPTIONAL
+from orthostream.experiments.registry import OPTIONAL
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Plan:
     readings : SensorReadings, optional
         For the experiments with sensors: ``SensorReadings.of("Airly", load_airly(folder), real=True)``.
     without : set of str
-        Names of methods that are left out; see `orthostream.experiments.methods`.
+        Names of methods that are left out; see `orthostream.experiments.registry`.
 
     Examples
     --------

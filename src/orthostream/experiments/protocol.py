@@ -15,21 +15,10 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.baselines import DCT, BetaBernoulliDictionaryLearning, DeepSTGDL, L3FastICA, OfflinePCA
 from orthostream.dictionary.sparse_coding import keep_largest
-from orthostream.experiments.contenders import contender
-from orthostream.experiments.methods import COSINES, DEEP, ICA, NCBDL, PCA
 from orthostream.experiments.paper_values import ETAS
+from orthostream.experiments.registry import OFFLINE, OfflineFit, contender
 from orthostream.experiments.task import TaskReport, TaskResult
-
-#: Every offline method, and the values among which walk-forward validation chooses.
-OFFLINE: dict[str, tuple[float, ...]] = {
-    DEEP: (0.001, 0.01, 0.03, 0.1, 0.3),
-    NCBDL: (1 / 800, 1 / 80, 1 / 8, 1.0),
-    PCA: (),
-    COSINES: (),
-    ICA: (),
-}
 
 TRAINING, INITIAL, SLOT = 4000, 100, 6
 BEFORE, AFTER = "before", "after"
@@ -93,31 +82,33 @@ def train(
 ) -> TaskResult:
     """Fit an offline method to the first rows; return squared errors (values of the grid, etas, slots) on later ones.
 
-    ``effort`` is the number of epochs of DeepSTGDL and of sweeps of NCBDL. Their training curves are returned too, and
-    the processor time of coding a slot.
+    ``effort`` is the number of epochs or sweeps. Also returned: the processor time of coding a slot, and the training
+    curves, if there are any.
     """
-    with _one_torch_thread() if method == DEEP else nullcontext():
+    row = OFFLINE[method]
+    with _one_torch_thread() if row.uses_torch else nullcontext():
         cut = list(slots(first, len(rows)))
-        # A setting of the training needs a training for each of its values, a setting of the coding none.
-        trainings = grid if method == NCBDL else (None,)
-        errors, seconds, curves = [], [], {}
+        # One training serves all values of a coding parameter; any other grid needs one for each value.
+        trainings: tuple[float | None, ...] = grid if grid and not row.coding_parameter else (None,)
+        errors, seconds = [], []
+        curves: TaskResult = {}
         for step, value in enumerate(trainings):
 
             def part(share: float, step: int = step) -> None:
                 report((step + share) / len(trainings))
 
-            estimator = _estimator(method, value, trained, effort, seed, part).fit(rows[:trained])
-            if method == DEEP:
-                curves = {f"curve {name}": np.asarray(curve) for name, curve in estimator.loss_curve_.items()}
-                for penalty in grid:
-                    tried, taken = _cut_codes(estimator.set_params(penalty=penalty), rows, first, cut)
+            estimator = row.make(OfflineFit(value, trained, effort, seed, part)).fit(rows[:trained])
+            if row.curves:
+                suffix = "" if value is None else f" {value:g}"
+                curves |= {f"curve {name}{suffix}": np.asarray(c) for name, c in getattr(estimator, row.curves).items()}
+            if row.coding_parameter:
+                for each in grid:
+                    tried, taken = _cut_codes(estimator.set_params(**{row.coding_parameter: each}), rows, first, cut)
                     errors.append(tried)
                     seconds.append(taken)
-                continue
-            if method == NCBDL:
-                curves |= {f"curve {name} {value:g}": np.asarray(curve) for name, curve in estimator.trace_.items()}
-            errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
-            seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
+            else:
+                errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
+                seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
         return {
             "errors": np.array(errors),
             "seconds": np.array(seconds),
@@ -139,38 +130,15 @@ def _one_torch_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _estimator(method: str, value: float | None, trained: int, effort: int, seed: int, report: TaskReport) -> Any:
-    if method == DEEP:
-
-        def tell(epoch: int, _: Any) -> None:
-            report(epoch / effort)
-
-        return DeepSTGDL(n_epochs=effort, random_state=seed, callbacks=[tell])
-    if method == NCBDL:
-        assert value is not None
-
-        def tell_sweep(sweep: int, _: Any) -> None:
-            report(sweep / effort)
-
-        return BetaBernoulliDictionaryLearning(
-            a0=trained * value, b0=trained * value, n_sweeps=effort, random_state=seed, callbacks=[tell_sweep]
-        )
-    if method == ICA:
-        return L3FastICA(random_state=seed)
-    return OfflinePCA() if method == PCA else DCT()
-
-
 def _estimates(estimator: Any, rows: FloatArray, first: int, eta: int) -> FloatArray:
     codes = estimator.set_params(n_nonzero=eta).transform(rows[first:])
     estimates: FloatArray = estimator.inverse_transform(codes)
     return estimates
 
 
-def _cut_codes(
-    estimator: DeepSTGDL, rows: FloatArray, first: int, cut: list[slice]
-) -> tuple[list[list[float]], list[float]]:
-    """Return errors and seconds for each eta of an encoder with a memory, whose codes are found once and then cut."""
-    history = estimator.window - 1
+def _cut_codes(estimator: Any, rows: FloatArray, first: int, cut: list[slice]) -> tuple[list[list[float]], list[float]]:
+    """Return errors and seconds for each eta; codes are found once, with the rows before them, and then cut."""
+    history = getattr(estimator, "window", 1) - 1
     codes = estimator.transform(rows[first - history :])[history:]
     errors = [_errors(estimator.inverse_transform(keep_largest(codes, eta)), rows, cut) for eta in ETAS]
     return errors, [_seconds(estimator, rows, cut, history)] * len(ETAS)

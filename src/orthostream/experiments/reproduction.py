@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orthostream.experiments.convergence_figures import BATCH_SIZE, DICTIONARY_SIZE, SPARSITY
-from orthostream.experiments.methods import DEEP, NCBDL
 from orthostream.experiments.outcome import Experiment, Outcome, Picture
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record, to_csv, to_json
+from orthostream.experiments.registry import OFFLINE
 from orthostream.experiments.report import described, report
 from orthostream.experiments.sensor_45 import SensorFigure
 from orthostream.experiments.sensors import SensorTable
@@ -120,8 +120,11 @@ def reductions(plan: Plan, names: Sequence[str]) -> list[str]:
     if set(names) - {"sensors", "sensor-45"}:
         less += [(plan.trials, full.trials, "trials"), (plan.steps, full.steps, "mini-batches")]
     if "sensors" in names:
-        less += [(plan.sweeps, full.sweeps, "sweeps of NCBDL")] if NCBDL not in plan.without else []
-        less += [(plan.epochs, full.epochs, "epochs of DeepSTGDL")] if DEEP not in plan.without else []
+        less += [
+            (getattr(plan, method.effort), getattr(full, method.effort), f"{method.effort} of {method.name}")
+            for method in OFFLINE.values()
+            if method.effort and method.name not in plan.without
+        ]
     listed = [f"{has:,} {what} instead of {wants:,}" for has, wants, what in less if has < wants]
     if plan.quick and "sensors" in names:
         listed.append("two penalties of Online AODL instead of twelve, one prior of NCBDL and one fold of validation")

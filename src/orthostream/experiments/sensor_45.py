@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from orthostream._typing import FloatArray
 from orthostream.dictionary.sparse_coding import keep_largest
-from orthostream.experiments.contenders import contender
 from orthostream.experiments.methods import CONSTANT, PROPOSED
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Verdict
 from orthostream.experiments.paper_values import SENSOR_45
 from orthostream.experiments.plan import Plan, SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE, INITIAL, TRAINING, slots
 from orthostream.experiments.record import Record
+from orthostream.experiments.registry import contender
 from orthostream.experiments.style import new_figure, paper_style
 from orthostream.experiments.task import Task, TaskReport, TaskResult
 

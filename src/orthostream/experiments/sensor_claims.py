@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from orthostream.experiments import paper_values
-from orthostream.experiments.methods import BASELINES, PROPOSED, SFW, SFW_OWN
+from orthostream.experiments.methods import PROPOSED, SFW, SFW_OWN
 from orthostream.experiments.outcome import Claim, Verdict
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.protocol import AFTER, BEFORE
+from orthostream.experiments.registry import BASELINES
 from orthostream.experiments.sensor_results import SensorResults
 
 

@@ -12,8 +12,9 @@ from orthostream.experiments.outcome import Picture
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.plan import SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE
+from orthostream.experiments.registry import METHODS
 from orthostream.experiments.sensor_results import SensorResults
-from orthostream.experiments.style import LINES, new_figure, paper_style
+from orthostream.experiments.style import new_figure, paper_style
 from orthostream.experiments.task import TaskResult
 
 
@@ -32,7 +33,7 @@ def rmse_picture(found: SensorResults) -> Picture:
             for axis, protocol in zip(axes, titles, strict=True):
                 for method in found.measured:
                     values = columns[f"{method} ({protocol})"]
-                    axis.semilogy(ETAS, values, label=method, marker="o", ms=2.5, **LINES[method])
+                    axis.semilogy(ETAS, values, label=method, marker="o", ms=2.5, **METHODS[method].line._asdict())
                 axis.set(xlabel=r"coefficients kept, $\eta_0$", title=titles[protocol], xticks=ETAS)
             axes[0].set_ylabel("relative RMSE, %")
             handles = axes[0].get_legend_handles_labels()

@@ -9,13 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.experiments.methods import BASELINES, CONSTANT, PROPOSED
+from orthostream.experiments.methods import PROPOSED
 from orthostream.experiments.plan import SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE
+from orthostream.experiments.registry import BASELINES
 from orthostream.metrics import DieboldMariano, diebold_mariano
-
-#: The methods of this package.
-OURS = (PROPOSED, CONSTANT)
 
 #: The time horizon of the paper's tests.
 _HORIZON = 4

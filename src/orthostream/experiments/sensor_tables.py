@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from orthostream.experiments import paper_values
-from orthostream.experiments.methods import DEEP, NCBDL
 from orthostream.experiments.outcome import Table
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.protocol import AFTER, BEFORE
 from orthostream.experiments.record import Record
-from orthostream.experiments.sensor_results import OURS, SensorResults
+from orthostream.experiments.registry import METHODS, OFFLINE
+from orthostream.experiments.sensor_results import SensorResults
 from orthostream.metrics import bits_per_reading
 
 _NAME = "sensors"
@@ -40,7 +40,7 @@ def tables(found: SensorResults) -> list[Table]:
     """Return errors under both protocols, tests, times, and what was chosen."""
     width = found.readings.rows.shape[1]
     methods = list(found.measured)
-    ours = frozenset(i for i, method in enumerate(methods) if method in OURS)
+    ours = frozenset(i for i, method in enumerate(methods) if METHODS[method].ours)
     beside = " (in brackets: the paper's)" if found.readings.real else ""
     after = [
         ["compression ratio", *(f"{width // eta}" for eta in ETAS)],
@@ -90,7 +90,8 @@ def _printed(table: Mapping[str, Sequence[float]], method: str, found: SensorRes
 
 def _bits(method: str, eta: int, found: SensorResults) -> float:
     width = found.readings.rows.shape[1]
-    return bits_per_reading(width, eta, n_components={DEEP: 50, NCBDL: 80}.get(method, width))
+    atoms = OFFLINE[method].n_components if method in OFFLINE else None
+    return bits_per_reading(width, eta, n_components=atoms or width)
 
 
 def _row(method: str, values: Iterable[float], printed: Sequence[float] | None = None) -> list[str]:
