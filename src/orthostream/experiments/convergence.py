@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.baselines import OnlineAODL
 from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, L4, PROPOSED, SFW, SFW_POLAR
-from orthostream.experiments.plan import Plan
 from orthostream.experiments.task import Task, TaskReport, TaskResult
 from orthostream.metrics import recovery_error
 from orthostream.optimize import (
@@ -27,6 +26,9 @@ from orthostream.optimize import (
     StochasticFrankWolfe,
     polar,
 )
+
+if TYPE_CHECKING:  # a plan knows all methods, and a change in any of them would invalidate the cached curves
+    from orthostream.experiments.plan import Plan
 
 #: What each run is called, and the curves that come out of it.
 RUNS = {PROPOSED: (PROPOSED, AVERAGED), SFW: (SFW, SFW_POLAR), L4: (L4,), AODL: (AODL,), AODL_TUNED: (AODL_TUNED,)}

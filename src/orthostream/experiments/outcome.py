@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
 from orthostream.experiments.task import Task, TaskResult
+
+if TYPE_CHECKING:
+    from orthostream.experiments.plan import Plan
 
 
 class Verdict(Enum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,13 @@ from orthostream._typing import FloatArray
 from orthostream.experiments.convergence import blocks, moments
 from orthostream.experiments.methods import PROPOSED, RUNNING_PCA
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Table, Verdict
-from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
 from orthostream.experiments.style import new_figure, paper_style
 from orthostream.experiments.task import Task, TaskReport, TaskResult
 from orthostream.optimize import L2Ball, PaperSchedule, SparsePCAObjective, StochasticFrankWolfe
+
+if TYPE_CHECKING:
+    from orthostream.experiments.plan import Plan
 
 _VARIANCE, _PENALTY, _MU = 100.0, 1.0, 0.2
 _MARKS = (100, 300, 1000, 3000)

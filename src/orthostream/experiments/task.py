@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-import orthostream
+from orthostream.experiments.imported_source import imported_files
 from orthostream.experiments.whole_file import write_whole
 
 TaskResult = dict[str, np.ndarray[Any, Any]]
@@ -60,7 +61,9 @@ class Task:
     @property
     def file_name(self) -> str:
         """The name of the file for the result: readable, and different for different work."""
-        digest = hashlib.sha256(f"{_surroundings()} {self.run.__module__}.{self.run.__qualname__}".encode())
+        digest = hashlib.sha256(
+            f"{_surroundings(self.run.__module__)} {self.run.__module__}.{self.run.__qualname__}".encode()
+        )
         for key in sorted(self.arguments):
             digest.update(f"|{key}=".encode())
             _digest_value(digest, self.arguments[key])
@@ -81,10 +84,11 @@ def _digest_value(digest: Any, value: Any) -> None:
 
 
 @cache
-def _surroundings() -> str:
-    """Return a digest of what else a result depends on: this package's code, and the versions of others."""
+def _surroundings(module: str) -> str:
+    """Return a digest of the code that a module's functions rest on: files of this package, versions of others."""
     digest = hashlib.sha256()
-    for path in sorted(Path(orthostream.__file__).parent.rglob("*.py")):
+    source = getattr(sys.modules[module], "__file__", None)
+    for path in imported_files(Path(source), module, Path(__file__).parents[1]) if source else ():
         digest.update(path.read_bytes())
     for name in ("numpy", "scipy", "scikit-learn", "spams-bin", "torch"):
         with suppress(PackageNotFoundError):
