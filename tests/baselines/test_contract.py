@@ -193,10 +193,10 @@ def test_bad_rows(case: Case, rows: np.ndarray) -> None:
 
 @pytest.mark.parametrize("count", [0, -1, 2.5, "three"])
 def test_bad_n_nonzero(case: Case, rows: np.ndarray, count: Any) -> None:
-    with pytest.raises(ValueError, match="n_nonzero must be a positive integer or None"):
+    with pytest.raises(ValueError, match="n_nonzero must be a positive integer"):
         case.make(n_nonzero=count).fit(rows)
     learner = case.make().fit(rows)
-    with pytest.raises(ValueError, match="n_nonzero must be a positive integer or None"):
+    with pytest.raises(ValueError, match="n_nonzero must be a positive integer"):
         learner.set_params(n_nonzero=count).transform(rows)
 
 

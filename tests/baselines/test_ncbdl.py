@@ -94,8 +94,8 @@ def test_atoms_that_no_sample_uses_are_left_out() -> None:
         ({"n_components": None}, ValueError, "n_components must be a positive integer"),
         ({"n_sweeps": 0}, ValueError, "n_sweeps must be"),
         ({"init": "pca"}, ValueError, "init must be"),
-        ({"a0": 0.0}, ValueError, "a0 must be a positive number"),
-        ({"b0": "big"}, ValueError, "b0 must be a positive number"),
+        ({"a0": 0.0}, ValueError, "a0 must be positive and finite"),
+        ({"b0": "big"}, ValueError, "b0 must be positive and finite"),
         ({"callbacks": print}, TypeError, "sequence of functions"),
     ],
 )

@@ -178,7 +178,7 @@ def test_which_solver(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"penalty": 0.0}, "penalty must be a positive number, got 0.0"),
+        ({"penalty": 0.0}, "penalty must be positive and finite, got 0.0"),
         ({"penalty": "much"}, "penalty must be"),
         ({"penalty": np.inf}, "penalty must be"),
         ({"solver": "lasso"}, "solver must be"),

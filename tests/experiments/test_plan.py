@@ -17,7 +17,7 @@ from orthostream.experiments.reproduction import reductions
 @pytest.mark.parametrize(
     ("words", "error", "told"),
     [
-        ({"trials": 0}, ValueError, "trials must be an integer of at least 1, got 0"),
+        ({"trials": 0}, ValueError, "trials must be a positive integer, got 0"),
         ({"steps": -1}, ValueError, "steps must be"),
         ({"epochs": 2.5}, ValueError, "epochs must be"),
         ({"seed": None}, ValueError, "seed must be an integer of at least 0, got None"),

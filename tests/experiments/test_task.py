@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from orthostream.experiments import EXPERIMENTS, Plan
+from orthostream.experiments.output import OutputError, write_output
 from orthostream.experiments.task import Task, TaskResult, run_tasks
-from orthostream.experiments.whole_file import OutputError, write_whole
 
 
 def square(number: float, log: str, report) -> TaskResult:
@@ -191,7 +191,7 @@ def test_a_failing_task_says_why_and_the_others_are_kept(tmp_path: Path) -> None
 
 def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.html"
-    write_whole(path, b"old")
+    write_output(path, b"old")
 
     def full_disk(self: Path, content: bytes) -> int:
         with self.open("wb") as file:
@@ -200,6 +200,6 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(Path, "write_bytes", full_disk)
     with pytest.raises(OutputError, match="No space left"):
-        write_whole(path, b"new")
+        write_output(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

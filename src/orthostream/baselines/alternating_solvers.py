@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.decomposition import MiniBatchDictionaryLearning, dict_learning, sparse_encode
 from sklearn.exceptions import ConvergenceWarning
 
+from orthostream._checks import one_of
 from orthostream._typing import FloatArray
 from orthostream.baselines.base import unit_rows
 
@@ -146,8 +147,7 @@ def solver_by_name(name: Any, rng: np.random.RandomState) -> AlternatingSolver:
     >>> type(solver_by_name("scikit-learn", np.random.RandomState(0))).__name__
     'ScikitLearnSolver'
     """
-    if name not in ("auto", "spams", "scikit-learn"):
-        raise ValueError(f'solver must be "auto", "spams" or "scikit-learn", got {name!r}.')
+    one_of("solver", name, ("auto", "spams", "scikit-learn"))
     there = name != "scikit-learn" and find_spec("spams") is not None
     if name == "spams" and not there:
         raise ImportError('solver="spams" needs SPAMS: pip install "orthostream[bench]", or take "scikit-learn".')

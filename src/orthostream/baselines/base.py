@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.linear_model import orthogonal_mp_gram
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orthostream._checks import optional_integer
 from orthostream._typing import FloatArray
 from orthostream.dictionary.sparse_coding import keep_largest
 
@@ -34,7 +35,7 @@ class LinearBaseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return the codes of the samples, each with at most ``n_nonzero`` nonzero entries."""
         check_is_fitted(self, "components_")
         rows = self._validated(X, reset=False)
-        count = positive_count("n_nonzero", self.n_nonzero)
+        count = optional_integer("n_nonzero", self.n_nonzero)
         return self._codes(rows if self.mean_ is None else rows - self.mean_, count)
 
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -141,18 +142,3 @@ def principal_axes(moment: FloatArray, count: int) -> FloatArray:
     axes = np.linalg.eigh(moment)[1].T[::-1][:count]
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
     return np.where(largest < 0.0, -axes, axes)
-
-
-def positive_count(name: str, value: Any, most: int | None = None) -> int | None:
-    """Return a constructor's word that is a positive integer or None, or say what is wrong with it.
-
-    >>> positive_count("n_nonzero", None), positive_count("n_nonzero", 3)
-    (None, 3)
-    """
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a positive integer or None, got {value!r}.")
-    if most is not None and value > most:
-        raise ValueError(f"{name} must be at most {most}, got {value!r}.")
-    return int(value)

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.fft import dct
 
-from orthostream.baselines.base import OrthonormalBaseline, positive_count
+from orthostream._checks import optional_integer
+from orthostream.baselines.base import OrthonormalBaseline
 
 
 class DCT(OrthonormalBaseline):
@@ -42,6 +43,6 @@ class DCT(OrthonormalBaseline):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the number of features."""
         self._validated(X, reset=True)
-        positive_count("n_nonzero", self.n_nonzero)
+        optional_integer("n_nonzero", self.n_nonzero)
         self.components_ = dct(np.eye(self.n_features_in_), axis=0, norm="ortho")
         return self

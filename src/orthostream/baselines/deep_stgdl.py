@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orthostream._checks import at_least, integer, optional_integer, positive
 from orthostream._typing import FloatArray
-from orthostream.baselines.base import positive_count
 from orthostream.baselines.spatiotemporal_graph import neighbour_means, sensor_graph
 from orthostream.dictionary.sparse_coding import keep_largest
 
@@ -168,8 +168,8 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Return the codes of readings in the order of time, each with at most ``n_nonzero`` nonzero entries."""
         check_is_fitted(self, "components_")
         rows: FloatArray = validate_data(self, X, reset=False, dtype=np.float64)
-        count = positive_count("n_nonzero", self.n_nonzero)
-        penalty = _number("penalty", self.penalty)
+        count = optional_integer("n_nonzero", self.n_nonzero)
+        penalty = positive("penalty", self.penalty)
         _require_torch()
         import torch
 
@@ -220,21 +220,21 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Return the constructor's words, checked: those of the training, and the number of neighbours."""
         from orthostream.baselines.spatiotemporal_training import Settings
 
-        positive_count("n_nonzero", self.n_nonzero)
+        optional_integer("n_nonzero", self.n_nonzero)
         if callable(self.callbacks):
             raise TypeError("callbacks must be a sequence of functions: write [function].")
         settings = Settings(
-            n_components=_count("n_components", self.n_components),
-            window=_count("window", self.window),
-            hidden=_count("hidden", self.hidden),
-            penalty=_number("penalty", self.penalty),
-            node_weight=_number("node_weight", self.node_weight, zero=True),
-            edge_weight=_number("edge_weight", self.edge_weight, zero=True),
-            n_epochs=_count("n_epochs", self.n_epochs),
-            batch_size=_count("batch_size", self.batch_size),
-            learning_rate=_number("learning_rate", self.learning_rate),
+            n_components=integer("n_components", self.n_components),
+            window=integer("window", self.window),
+            hidden=integer("hidden", self.hidden),
+            penalty=positive("penalty", self.penalty),
+            node_weight=at_least("node_weight", self.node_weight),
+            edge_weight=at_least("edge_weight", self.edge_weight),
+            n_epochs=integer("n_epochs", self.n_epochs),
+            batch_size=integer("batch_size", self.batch_size),
+            learning_rate=positive("learning_rate", self.learning_rate),
         )
-        return settings, _count("n_neighbours", self.n_neighbours)
+        return settings, integer("n_neighbours", self.n_neighbours)
 
     def _padded(self, rows: FloatArray) -> FloatArray:
         """Return standardised readings after ``window - 1`` copies of the first, its history for want of a better."""
@@ -254,18 +254,3 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 def _require_torch() -> None:
     if find_spec("torch") is None:
         raise ImportError("DeepSTGDL needs torch: pip install 'orthostream[deep]'")
-
-
-def _count(name: str, value: Any) -> int:
-    count = positive_count(name, value)
-    if count is None:
-        raise ValueError(f"{name} must be a positive integer, got None.")
-    return count
-
-
-def _number(name: str, value: Any, *, zero: bool = False) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not (value > 0.0 or (zero and value == 0.0)) or not value < np.inf:
-        kind = "a number of at least 0" if zero else "a positive number"
-        raise ValueError(f"{name} must be {kind}, got {value!r}.")
-    return float(value)

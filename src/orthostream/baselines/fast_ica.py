@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.decomposition import FastICA
 from sklearn.utils import check_random_state
 
+from orthostream._checks import optional_integer
 from orthostream._typing import FloatArray
-from orthostream.baselines.base import PursuitBaseline, positive_count, unit_rows
+from orthostream.baselines.base import PursuitBaseline, unit_rows
 
 #: Directions whose variance is less than this part of the largest are rounding, and are left out.
 _RANK_TOLERANCE = 1e-12
@@ -74,7 +75,7 @@ class L3FastICA(PursuitBaseline):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from all samples at once."""
         rows = self._validated(X, reset=True)
-        positive_count("n_nonzero", self.n_nonzero)
+        optional_integer("n_nonzero", self.n_nonzero)
         self.mean_ = rows.mean(axis=0) if self.centre else None
         if self.mean_ is not None:
             rows = rows - self.mean_
@@ -95,7 +96,8 @@ class L3FastICA(PursuitBaseline):
         if rank == 0 or len(rows) == 1:
             what = "all samples are equal" if self.centre else "all samples are zero, or there is only one"
             raise ValueError(f"{what} (n_samples={len(rows)}): there is nothing to learn from.")
-        count = min(positive_count("n_components", self.n_components, self.n_features_in_) or rank, rank)
+        wanted = optional_integer("n_components", self.n_components, most=self.n_features_in_, what="n_features")
+        count = min(wanted or rank, rank)
         return singular[:count] / len(rows) ** 0.5, axes[:count]
 
 

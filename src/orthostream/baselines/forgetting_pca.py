@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from orthostream._checks import between, optional_integer
 from orthostream._typing import FloatArray
-from orthostream.baselines.base import OrthonormalBaseline, positive_count, principal_axes, second_moment
+from orthostream.baselines.base import OrthonormalBaseline, principal_axes, second_moment
 
 
 class ForgettingPCA(OrthonormalBaseline):
@@ -80,12 +81,10 @@ class ForgettingPCA(OrthonormalBaseline):
 
     def _step(self, X: Any, *, reset: bool) -> Self:
         rows = self._validated(X, reset=reset)
-        positive_count("n_nonzero", self.n_nonzero)
+        optional_integer("n_nonzero", self.n_nonzero)
         features = self.n_features_in_
-        count = positive_count("n_components", self.n_components, features) or features
-        keep = self.forgetting
-        if isinstance(keep, bool) or not isinstance(keep, int | float | np.number) or not 0.0 <= keep <= 1.0:
-            raise ValueError(f"forgetting must be a number from 0 to 1, got {keep!r}.")
+        count = optional_integer("n_components", self.n_components, most=features, what="n_features") or features
+        keep = between("forgetting", self.forgetting, 0.0, 1.0)
         moment, total, weight, steps = second_moment(rows), rows.sum(axis=0), float(len(rows)), 1
         if not reset:
             moment += keep * self.moment_

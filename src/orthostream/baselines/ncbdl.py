@@ -8,8 +8,9 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from sklearn.utils import check_random_state
 
+from orthostream._checks import integer, one_of, optional_integer, positive
 from orthostream._typing import FloatArray
-from orthostream.baselines.base import PursuitBaseline, positive_count, unit_rows
+from orthostream.baselines.base import PursuitBaseline, unit_rows
 from orthostream.baselines.beta_bernoulli_gibbs import Draw, sweep
 
 #: Called after each sweep with its number, from 1, and what is measured of it.
@@ -98,9 +99,11 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from all samples at once."""
         rows = self._validated(X, reset=True)
-        positive_count("n_nonzero", self.n_nonzero)
-        sweeps = positive_count("n_sweeps", self.n_sweeps) or 1
-        a0, b0 = (_positive(name, getattr(self, name), len(rows) / 8.0) for name in ("a0", "b0"))
+        optional_integer("n_nonzero", self.n_nonzero)
+        sweeps = integer("n_sweeps", self.n_sweeps)
+        default = len(rows) / 8.0
+        a0 = default if self.a0 is None else positive("a0", self.a0)
+        b0 = default if self.b0 is None else positive("b0", self.b0)
         if callable(self.callbacks):
             raise TypeError("callbacks must be a sequence of functions: write [function].")
         largest = float(np.abs(rows).max())
@@ -126,9 +129,8 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
 
     def _first_draw(self, samples: FloatArray, rng: np.random.RandomState) -> Draw:
         rows, features = samples.shape
-        count = positive_count("n_components", self.n_components)
-        if count is None:
-            raise ValueError("n_components must be a positive integer, got None.")
+        count = integer("n_components", self.n_components)
+        one_of("init", self.init, ("svd", "data", "random"))
         atoms: FloatArray = rng.standard_normal((count, features)) / features**0.5
         if self.init == "svd":
             axes = np.linalg.svd(samples, full_matrices=False)[2][:count]
@@ -136,8 +138,6 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
         elif self.init == "data":
             chosen = unit_rows(samples[rng.permutation(rows)[:count]])
             atoms[: len(chosen)] = chosen
-        elif self.init != "random":
-            raise ValueError(f'init must be "svd", "data" or "random", got {self.init!r}.')
         # A start that explains little: atoms are rarely used, and a third of each sample is noise.
         return Draw(atoms, np.zeros((count, rows)), np.full(count, min(0.5, 1.0 / count)), 1.0, 10.0)
 
@@ -149,11 +149,3 @@ def _measures(draw: Draw, samples: FloatArray, unit: float) -> dict[str, float]:
         "active_atoms": np.count_nonzero(draw.codes) / len(samples),
         "rmse": float(np.mean(left * left)) ** 0.5 * unit,
     }
-
-
-def _positive(name: str, value: Any, default: float) -> float:
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-        raise ValueError(f"{name} must be a positive number or None, got {value!r}.")
-    return float(value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from orthostream.baselines.base import OrthonormalBaseline, positive_count, principal_axes, second_moment
+from orthostream._checks import optional_integer
+from orthostream.baselines.base import OrthonormalBaseline, principal_axes, second_moment
 
 
 class OfflinePCA(OrthonormalBaseline):
@@ -41,8 +42,9 @@ class OfflinePCA(OrthonormalBaseline):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from all samples at once."""
         rows = self._validated(X, reset=True)
-        positive_count("n_nonzero", self.n_nonzero)
-        count = positive_count("n_components", self.n_components, self.n_features_in_) or self.n_features_in_
+        optional_integer("n_nonzero", self.n_nonzero)
+        features = self.n_features_in_
+        count = optional_integer("n_components", self.n_components, most=features, what="n_features") or features
         self.mean_ = rows.mean(axis=0) if self.centre else None
         if self.mean_ is not None:
             rows = rows - self.mean_

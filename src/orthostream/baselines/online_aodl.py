@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from orthostream._checks import integer, one_of, optional_integer, positive
 from orthostream._typing import FloatArray
 from orthostream.baselines.alternating_solvers import AlternatingSolver, solver_by_name
-from orthostream.baselines.base import LinearBaseline, positive_count, unit_rows
+from orthostream.baselines.base import LinearBaseline, unit_rows
 from orthostream.dictionary.sparse_coding import keep_largest
 
 
@@ -103,7 +104,7 @@ class OnlineAODL(LinearBaseline):
         A stream that goes on from here by `partial_fit` has the atoms to start from, and nothing to remember.
         """
         rows = self._validated(X, reset=True)
-        iterations = positive_count("fit_iterations", self.fit_iterations) or 20
+        iterations = integer("fit_iterations", self.fit_iterations)
         self._begin()
         self.components_ = self.solver_.alternate(rows, self.components_, self._weight(), iterations)
         return self
@@ -114,25 +115,24 @@ class OnlineAODL(LinearBaseline):
         rows = self._validated(X, reset=begin)
         if begin:
             self._begin()
-        size = positive_count("batch_size", self.batch_size) or len(rows)
+        size = optional_integer("batch_size", self.batch_size) or len(rows)
         self.components_ = self.solver_.learn(rows, self.components_, self._weight(), size)
         self.n_steps_ += -(-len(rows) // size)
         return self
 
     def _begin(self) -> None:
-        positive_count("n_nonzero", self.n_nonzero)
-        positive_count("batch_size", self.batch_size)
+        optional_integer("n_nonzero", self.n_nonzero)
+        optional_integer("batch_size", self.batch_size)
         self._weight()
         rng = check_random_state(self.random_state)
         atoms = self._first_atoms(rng)
         self.solver_, self.components_, self.n_steps_ = solver_by_name(self.solver, rng), atoms, 0
 
     def _first_atoms(self, rng: np.random.RandomState) -> FloatArray:
-        count = positive_count("n_components", self.n_components) or self.n_features_in_
+        count = optional_integer("n_components", self.n_components) or self.n_features_in_
         shape = (count, self.n_features_in_)
         if isinstance(self.init, str):
-            if self.init != "random":
-                raise ValueError(f'init must be "random" or an array, got {self.init!r}.')
+            one_of("init", self.init, ("random",), also="an array")
             return unit_rows(rng.standard_normal(shape))
         given = np.array(self.init, dtype=float)
         if given.shape != shape or not np.isfinite(given).all():
@@ -143,10 +143,7 @@ class OnlineAODL(LinearBaseline):
 
     def _weight(self) -> float:
         """Return the weight of the l1 norm against half of the squares."""
-        value = self.penalty
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-            raise ValueError(f"penalty must be a positive number, got {value!r}.")
-        return 0.5 * float(value)
+        return 0.5 * positive("penalty", self.penalty)
 
     def _codes(self, rows: FloatArray, count: int | None) -> FloatArray:
         codes = self.solver_.codes(rows, self.components_, self._weight())

@@ -17,9 +17,9 @@ from orthostream.datasets import DataFolderError, load_airly, make_city
 from orthostream.experiments import EXPERIMENTS, Plan, Reproduction, SensorReadings, Verdict, reproduce
 from orthostream.experiments.methods import DEEP
 from orthostream.experiments.outcome import distinct_claims
+from orthostream.experiments.output import OutputError
 from orthostream.experiments.registry import OPTIONAL
 from orthostream.experiments.reproduction import TASKS
-from orthostream.experiments.whole_file import OutputError
 
 _ALL = "all"
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from orthostream._checks import one_of
 from orthostream._typing import FloatArray
 from orthostream.datasets.data_folder import DataFolderError, find_folder, read_table
 from orthostream.datasets.fill import check_fill, filled
@@ -68,8 +69,7 @@ def load_airly(
     >>> airly.data.shape, airly.sensors[:3].tolist()  # doctest: +SKIP
     ((8593, 56), ['3', '140', '142'])
     """
-    if quantity not in _QUANTITIES:
-        raise ValueError(f"quantity must be one of {', '.join(_QUANTITIES)}, got {quantity!r}.")
+    one_of("quantity", quantity, _QUANTITIES)
     check_fill(fill)
     path = find_folder(folder, "airly", _REMEDY)
     sensors, locations = _read_locations(path / _LOCATIONS)

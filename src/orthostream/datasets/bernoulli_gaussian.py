@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from orthostream._checks import at_least, fraction, one_of
 from orthostream._typing import FloatArray
 from orthostream.datasets.drifting_dictionary import DriftingDictionary
 
@@ -55,12 +56,9 @@ def make_bernoulli_gaussian(
     >>> (data.components_at(3) * data.components).sum(axis=1).round(6) == np.cos(0.3).round(6)
     array([ True,  True,  True,  True])
     """
-    if not 0.0 < sparsity <= 1.0:
-        raise ValueError(f"sparsity must lie in (0, 1], got {sparsity!r}.")
-    if not 0.0 <= noise < np.inf:
-        raise ValueError(f"noise must be a standard deviation of at least 0, got {noise!r}.")
-    if codes not in ("gaussian", "laplace"):
-        raise ValueError(f'codes must be "gaussian" or "laplace", got {codes!r}.')
+    fraction("sparsity", sparsity)
+    at_least("noise", noise)
+    one_of("codes", codes, ("gaussian", "laplace"))
     if not np.isfinite(drift):
         raise ValueError(f"drift must be a finite angle in radians, got {drift!r}.")
     rng = check_random_state(random_state)

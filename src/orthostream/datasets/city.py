@@ -13,6 +13,7 @@ from scipy.signal import lfilter
 from scipy.special import ndtr, ndtri, stdtrit
 from sklearn.utils import Bunch, check_random_state
 
+from orthostream._checks import at_least, between, integer
 from orthostream._typing import FloatArray
 from orthostream.datasets.drop_outs import drop_outs
 from orthostream.datasets.fill import check_fill, filled
@@ -64,13 +65,10 @@ def make_city(
     >>> bool(np.nanmedian(np.abs(city.data - city.truth)) < 0.5)
     True
     """
-    for name, count in (("n_hours", n_hours), ("n_sensors", n_sensors)):
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise ValueError(f"{name} must be a positive integer, got {count!r}.")
-    if not 0.0 <= quantised < np.inf:
-        raise ValueError(f"quantised must be a step of at least 0 degrees, got {quantised!r}.")
-    if not 0.0 <= missing <= 0.5:
-        raise ValueError(f"missing must be a share from 0 to 0.5, got {missing!r}.")
+    integer("n_hours", n_hours)
+    integer("n_sensors", n_sensors)
+    at_least("quantised", quantised)
+    between("missing", missing, 0.0, 0.5)
     check_fill(fill)
     rng = check_random_state(random_state)
     hours = np.arange(n_hours, dtype=float)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthostream._checks import one_of
 from orthostream._typing import FloatArray
 
 
 def check_fill(fill: str | None) -> None:
     """Raise where ``fill`` is neither "row mean" nor None."""
-    if fill not in (None, "row mean"):
-        raise ValueError(f'fill must be "row mean" or None, got {fill!r}.')
+    if fill is not None:
+        one_of("fill", fill, ("row mean",), also="None")
 
 
 def filled(data: FloatArray, fill: str | None) -> FloatArray:

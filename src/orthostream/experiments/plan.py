@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from orthostream._checks import integer
 from orthostream._typing import FloatArray
 from orthostream.datasets.fill import filled
 from orthostream.experiments.registry import OPTIONAL
@@ -77,9 +78,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name, least in (("seed", 0), ("trials", 1), ("steps", 1), ("epochs", 1), ("sweeps", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+            integer(name, getattr(self, name), least)
         if self.readings is not None and not isinstance(self.readings, SensorReadings):
             raise TypeError("readings must be SensorReadings: write SensorReadings.of(source, data, real=...).")
         unknown = set(self.without).difference(OPTIONAL)

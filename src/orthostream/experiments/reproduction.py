@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from orthostream._checks import integer
 from orthostream.experiments.convergence_figures import BATCH_SIZE, DICTIONARY_SIZE, SPARSITY
 from orthostream.experiments.outcome import Experiment, Outcome, Picture
+from orthostream.experiments.output import write_output
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record, to_csv, to_json
 from orthostream.experiments.registry import OFFLINE
@@ -23,7 +25,6 @@ from orthostream.experiments.sparse_pca import SparsePCAFigure
 from orthostream.experiments.style import paper_style
 from orthostream.experiments.summary import summary
 from orthostream.experiments.task import RunProgress, run_tasks, silent
-from orthostream.experiments.whole_file import write_whole
 
 #: Every experiment of section V, in the order of the paper.
 EXPERIMENTS: dict[str, Experiment] = {
@@ -78,8 +79,7 @@ def reproduce(
     start = time.monotonic()
     folder = Path(folder)
     experiments = _chosen(names)
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"workers must be a positive integer, got {workers!r}.")
+    integer("workers", workers)
     notes = [*reductions(plan, [experiment.name for experiment in experiments]), *notes]
     tasks = [task for experiment in experiments for task in experiment.tasks(plan)]
     results = run_tasks(tasks, folder / TASKS, workers=workers, progress=progress)
@@ -155,9 +155,9 @@ def _write(folder: Path, written: dict[str, bytes]) -> None:
     for name in before:
         if name not in written:
             (folder / name).unlink(missing_ok=True)
-    write_whole(listing, "\n".join(written).encode())
+    write_output(listing, "\n".join(written).encode())
     for name, content in written.items():
-        write_whole(folder / name, content)
+        write_output(folder / name, content)
 
 
 def _rendered(picture: Picture) -> tuple[bytes, bytes]:

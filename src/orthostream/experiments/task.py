@@ -27,7 +27,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from orthostream.experiments.imported_source import imported_files
-from orthostream.experiments.whole_file import write_whole
+from orthostream.experiments.output import write_output
 
 TaskResult = dict[str, np.ndarray[Any, Any]]
 
@@ -224,4 +224,4 @@ def _load(path: Path) -> TaskResult | None:
 def _save(path: Path, result: TaskResult) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **result)  # type: ignore[arg-type]
-    write_whole(path, buffer.getvalue())
+    write_output(path, buffer.getvalue())

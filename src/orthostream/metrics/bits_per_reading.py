@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from orthostream._checks import integer, positive
+
 
 def bits_per_reading(
     n_features: int, n_nonzero: int, *, n_components: int | None = None, value_bits: float = 16.0
@@ -38,12 +40,9 @@ def bits_per_reading(
     (0.761, 28, 21.0)
     """
     components = n_features if n_components is None else n_components
-    for name, count in (("n_features", n_features), ("n_components", components)):
-        if isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
-            raise ValueError(f"{name} must be a positive integer, got {count!r}.")
-    if isinstance(n_nonzero, bool) or not hasattr(n_nonzero, "__index__") or not 0 <= n_nonzero <= components:
-        raise ValueError(f"n_nonzero must be an integer from 0 to n_components = {components}, got {n_nonzero!r}.")
-    if not 0.0 < value_bits < math.inf:
-        raise ValueError(f"value_bits must be a positive number, got {value_bits!r}.")
+    integer("n_features", n_features)
+    integer("n_components", components)
+    integer("n_nonzero", n_nonzero, 0, components, what="n_components")
+    positive("value_bits", value_bits)
     positions = math.log2(math.comb(components, n_nonzero))
     return float((positions + n_nonzero * value_bits) / n_features)

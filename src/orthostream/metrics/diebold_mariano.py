@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr
 
+from orthostream._checks import integer, one_of
 from orthostream._typing import FloatArray
 
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
@@ -82,8 +83,7 @@ def diebold_mariano(
     >>> result.statistic < 0, result.p_value < 0.01, result.kernel
     (True, True, 'uniform')
     """
-    if variant not in ("corrected", "paper"):
-        raise ValueError(f'variant must be "corrected" or "paper", got {variant!r}.')
+    one_of("variant", variant, ("corrected", "paper"))
     first, second = _losses("losses_1", losses_1), _losses("losses_2", losses_2)
     if first.shape != second.shape:
         raise ValueError(f"the methods have losses in {len(first)} and in {len(second)} slots; compare the same slots.")
@@ -115,8 +115,7 @@ def _losses(name: str, values: ArrayLike) -> FloatArray:
 
 
 def _factor(n_slots: int, horizon: int, variant: str) -> float:
-    if isinstance(horizon, bool) or not isinstance(horizon, int | np.integer) or horizon < 1:
-        raise ValueError(f"horizon must be a positive integer, got {horizon!r}.")
+    integer("horizon", horizon)
     if variant == "paper":
         square = (n_slots - 1 - 2 * horizon + horizon * (horizon - 1)) / max(n_slots, 1)
     else:
