@@ -1,4 +1,4 @@
-"""What the baselines share: atoms as rows, codes with few nonzero entries, samples back from codes."""
+"""Base classes of the baselines: atoms are rows, codes are sparse, samples are linear in codes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from orthostream.dictionary.sparse_coding import keep_largest
 
 
 class LinearBaseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A dictionary whose samples are ``codes @ components_ + mean_``; subclasses say how it is learnt and how it codes.
+    """A dictionary that decodes by ``codes @ components_ + mean_``; subclasses learn it and find codes.
 
-    ``mean_`` is None where samples are taken as they are.
+    ``mean_`` is None if samples are not centred.
     """
 
     components_: FloatArray
@@ -59,7 +59,7 @@ class LinearBaseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return rows
 
     def _is_plain(self, X: Any) -> bool:
-        """Tell whether scikit-learn would hand the rows back as they are, in a tenth of the time that it takes."""
+        """Fast path: tell whether scikit-learn's validation would return the rows unchanged, in a tenth of its time."""
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -81,14 +81,14 @@ class OrthonormalBaseline(LinearBaseline):
 
 
 class PursuitBaseline(LinearBaseline):
-    """A baseline with atoms of length one at any angles: codes by orthogonal matching pursuit."""
+    """A baseline with atoms of unit length that are not orthogonal: codes by orthogonal matching pursuit."""
 
     def _codes(self, rows: FloatArray, count: int | None) -> FloatArray:
         return pursue(rows, self.components_, count)
 
 
 def pursue(rows: FloatArray, atoms: FloatArray, count: int | None) -> FloatArray:
-    """Return codes by scikit-learn's orthogonal matching pursuit; all coefficients are those of least norm.
+    """Return codes by scikit-learn's orthogonal matching pursuit; without a ``count``, those of least norm.
 
     >>> pursue(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [0.6, 0.8]]), 1)
     array([[0., 5.]])
@@ -97,7 +97,7 @@ def pursue(rows: FloatArray, atoms: FloatArray, count: int | None) -> FloatArray
         dense: FloatArray = rows @ np.linalg.pinv(atoms)
         return dense
     with warnings.catch_warnings():
-        # A pursuit that ends early has nothing left to explain, or nothing to explain it with: both are answers.
+        # A pursuit ends early if the residual is zero or no atom correlates with it. Its code is right in both cases.
         warnings.filterwarnings("ignore", "Orthogonal matching pursuit ended prematurely", RuntimeWarning)
         codes = orthogonal_mp_gram(
             atoms @ atoms.T, atoms @ rows.T, n_nonzero_coefs=min(count, *atoms.shape), copy_Xy=False
@@ -106,13 +106,13 @@ def pursue(rows: FloatArray, atoms: FloatArray, count: int | None) -> FloatArray
 
 
 def unit_rows(rows: FloatArray) -> FloatArray:
-    """Return the rows at length one; rows of zeros stay.
+    """Return the rows scaled to unit length; zero rows stay zero.
 
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    # The largest entry first: squares of what is left neither overflow nor vanish.
+    # Divide by the largest entry first, so that squares neither overflow nor underflow.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     scaled = rows / np.where(largest > 0.0, largest, 1.0)
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)
@@ -120,7 +120,7 @@ def unit_rows(rows: FloatArray) -> FloatArray:
 
 
 def second_moment(rows: FloatArray) -> FloatArray:
-    """Return the sum of y y' over the rows; what overflows is for `principal_axes` to find.
+    """Return the sum of y y' over the rows; `principal_axes` raises if it overflowed.
 
     >>> second_moment(np.array([[1.0, 2.0]]))
     array([[1., 2.],

@@ -1,4 +1,4 @@
-"""The discrete cosine transform: the dictionary of someone who has not seen the data."""
+"""The discrete cosine transform: a dictionary that does not depend on the data."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from orthostream.baselines.base import OrthonormalBaseline
 
 
 class DCT(OrthonormalBaseline):
-    """The orthonormal cosines of the DCT-II as atoms, from the slowest to the fastest.
+    """The orthonormal cosines of the DCT-II as atoms, from the lowest frequency to the highest.
 
     Parameters
     ----------
     n_nonzero : int, optional
-        How many coefficients of each sample `transform` keeps, the largest. All, by default.
+        `transform` keeps this many of the largest coefficients of each sample. All, by default.
 
     Attributes
     ----------
@@ -25,8 +25,7 @@ class DCT(OrthonormalBaseline):
 
     Notes
     -----
-    The order of the features matters: the cosines are smooth along it. `fit` learns the number of features, nothing
-    else.
+    The order of the features matters: cosines are smooth along it. `fit` only learns the number of features.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Principal components that forget: the rival that the paper did not compare with."""
+"""Principal components of recent samples: a strong rival that the paper does not compare with."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from orthostream.baselines.base import OrthonormalBaseline, principal_axes, seco
 
 
 class ForgettingPCA(OrthonormalBaseline):
-    """The eigenvectors of an exponentially weighted second moment, anew after each mini-batch.
+    """The eigenvectors of an exponentially weighted second moment, updated with each mini-batch.
 
-    With ``forgetting`` f the moment after a mini-batch Y is ``f * moment + Y'Y``: what was seen n mini-batches ago
-    counts f^n times.
+    With ``forgetting`` f the moment after a mini-batch Y is ``f * moment + Y'Y``: a sample seen n mini-batches ago has
+    the weight f^n.
 
     Parameters
     ----------
     n_components : int, optional
         The number of atoms, at most the number of features, which is the default.
     forgetting : float, default 0.95
-        What is left of the past after each mini-batch, from 0 (nothing) to 1 (all).
+        The weight of the past at each mini-batch, from 0 (forget all) to 1 (forget nothing).
     centre : bool, default False
-        Take off the mean, weighted in the same way.
+        Subtract the mean, weighted in the same way.
     n_nonzero : int, optional
-        How many coefficients of each sample `transform` keeps, the largest. All, by default.
+        `transform` keeps this many of the largest coefficients of each sample. All, by default.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Principal components of a whole data set: the best orthonormal dictionary for what it has seen, and no other."""
+"""Principal components of a whole data set."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ class OfflinePCA(OrthonormalBaseline):
     n_components : int, optional
         The number of atoms, at most the number of features, which is the default.
     centre : bool, default False
-        Take the mean off first, and with it the eigenvectors of the covariance. The other baselines take samples as
-        they are.
+        Subtract the mean first: the atoms are then eigenvectors of the covariance. The other baselines do not.
     n_nonzero : int, optional
-        How many coefficients of each sample `transform` keeps, the largest. All, by default.
+        `transform` keeps this many of the largest coefficients of each sample. All, by default.
 
     Attributes
     ----------

@@ -39,18 +39,18 @@ def load_airly(
     """Load hourly readings of 56 sensors in Krakow, 1 January to 25 December 2017.
 
     The data set is not part of this package: it is "Air quality data from extensive network of sensors" on Kaggle,
-    twelve files ``MONTH-2017.csv`` and ``sensor_locations.csv``. Readings are returned as they are, impossible ones
-    included: humidity has many.
+    twelve files ``MONTH-2017.csv`` and ``sensor_locations.csv``. Readings are not cleaned: humidity, for one, has many
+    impossible values.
 
     Parameters
     ----------
     folder : path, optional
-        The folder with the files, or one with a sub-folder ``airly`` that has them. By default, what the environment
-        variable ORTHOSTREAM_DATA names.
+        The folder with the files, or one whose sub-folder ``airly`` has them. By default, the folder in the environment
+        variable ORTHOSTREAM_DATA.
     quantity : {"temperature", "humidity", "pressure", "pm1", "pm25", "pm10"}
     fill : {"row mean"}, optional
-        Replace each missing reading by the mean of that hour's readings, as the paper does. An hour without any stays
-        missing.
+        Replace each missing reading by the mean of that hour's readings, as the paper does. Hours without any reading
+        stay missing.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def load_airly(
     Raises
     ------
     DataFolderError
-        If there is no such folder, or its files are not as they were shipped.
+        If there is no such folder, or its files are incomplete or damaged.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def _read_month(
 
 
 def _check_hours(path: Path, number: int, times: NDArray[np.str_]) -> NDArray[np.datetime64]:
-    """Return the hours of a month's sorted rows; each hour must be there, and once."""
+    """Return the hours of a month's sorted rows; each hour must occur exactly once."""
     month = np.datetime64(f"2017-{number:02d}", "M")
     hours = np.arange(month, month + 1, dtype="datetime64[h]")
     least = _HOURS_OF_DECEMBER if number == 12 else len(hours)
@@ -121,7 +121,7 @@ def _check_hours(path: Path, number: int, times: NDArray[np.str_]) -> NDArray[np
     wrong = np.flatnonzero(times[:shared] != expected[:shared])
     if wrong.size:
         found, due = str(times[wrong[0]])[:40], str(expected[wrong[0]])
-        raise DataFolderError(f"{path}, column {_TIME!r}: {found!r} where {due!r} should follow. {_REMEDY}")
+        raise DataFolderError(f"{path}, column {_TIME!r}: {found!r} instead of {due!r}. {_REMEDY}")
     if not least <= len(times) <= len(hours):
         raise DataFolderError(f"{path} has {len(times)} hours instead of {least}. {_REMEDY}")
     return hours[: len(times)]
@@ -139,7 +139,7 @@ def _picked(path: Path, header: list[str], rows: list[list[str]], columns: Seque
 
 def _numbers(path: Path, columns: Sequence[str], cells: list[tuple[str, ...]]) -> FloatArray:
     """Return cells as numbers, NaN where a cell is empty."""
-    # A year has half a million readings and a few hundred different ones.
+    # Convert each distinct text once: a year has half a million readings but only a few hundred distinct ones.
     numbers = {text: float(text) for text in set().union(*cells) if _NUMBER.fullmatch(text)} | {"": np.nan}
     for number, row in enumerate(cells, start=2):
         for column, text in zip(columns, row, strict=True):

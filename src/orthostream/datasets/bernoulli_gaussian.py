@@ -20,22 +20,22 @@ def make_bernoulli_gaussian(
     drift: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
-    """Draw samples y = D x with a uniformly random orthogonal D and codes that are normal with probability sparsity.
+    """Draw samples y = D x with a random orthogonal D; entries of x are nonzero with probability ``sparsity``.
 
     Parameters
     ----------
     n_samples, n_features : int
     sparsity : float, default 0.3
-        The probability that an entry of a code is not zero.
+        The probability that an entry of a code is nonzero.
     noise : float, default 0
-        The standard deviation of white Gaussian noise, added to every feature.
+        The standard deviation of white Gaussian noise that is added to the samples.
     codes : {"gaussian", "laplace"}
-        The distribution of the entries that are not zero; either has variance 1.
+        The distribution of the nonzero entries; both have variance 1.
     drift : float, default 0
         The angle in radians by which every atom turns from each sample to the next, in random planes: y_i = R^i D x_i.
-        With an odd number of features one direction stays.
+        With an odd number of features one direction is fixed.
     random_state : int, RandomState or None
-        For one seed, neither noise nor drift changes the codes and the first dictionary.
+        Codes and the first dictionary depend on the seed, but not on noise or drift.
 
     Returns
     -------

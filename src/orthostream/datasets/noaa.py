@@ -26,14 +26,13 @@ _REMEDY = (
 def load_noaa(folder: str | os.PathLike[str] | None = None) -> Bunch:
     """Load daily maximum temperatures in degrees Fahrenheit, 1990 to 1993.
 
-    The data set is not part of this package: it was measured by NOAA, and ships as NOAA_df_1990 with the R package
-    STRbook.
+    The data set is not part of this package: it was measured by NOAA, and is NOAA_df_1990 in the R package STRbook.
 
     Parameters
     ----------
     folder : path, optional
-        The folder with ``wide_Tmax.csv`` and ``stations.csv``, or one with a sub-folder ``noaa`` that has them. By
-        default, what the environment variable ORTHOSTREAM_DATA names.
+        The folder with ``wide_Tmax.csv`` and ``stations.csv``, or one whose sub-folder ``noaa`` has them. By
+        default, the folder in the environment variable ORTHOSTREAM_DATA.
 
     Returns
     -------

@@ -18,8 +18,8 @@ def make_sparse_component(
 ) -> Bunch:
     """Draw normal samples whose covariance has a sparse leading eigenvector; all other eigenvalues are 1.
 
-    With all other eigenvalues equal the covariance is ``1 + (variance - 1) v v'`` whatever the other eigenvectors
-    are, so none of them has to be drawn.
+    As all other eigenvalues are equal, the covariance is ``1 + (variance - 1) v v'`` for any choice of the other
+    eigenvectors, so none of them is drawn.
 
     Returns
     -------

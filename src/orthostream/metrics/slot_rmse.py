@@ -1,4 +1,4 @@
-"""The error of estimated readings, time slot by time slot."""
+"""The relative error of estimated readings in each time slot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def slot_rmse(readings: ArrayLike, estimates: ArrayLike, slot_size: int) -> Floa
     Returns
     -------
     array of shape (n_slots,)
-        NaN for a slot in which nothing was read.
+        NaN for a slot without readings.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def slot_rmse(readings: ArrayLike, estimates: ArrayLike, slot_size: int) -> Floa
 
 
 def _slots(rows: FloatArray, slot_size: int) -> FloatArray:
-    """One slot per row, the last one filled up with NaN."""
+    """Return one slot per row, the last one padded with NaN."""
     flat = rows.reshape(len(rows), -1)
     n_slots = -(-len(flat) // slot_size)
     padded = np.full((n_slots * slot_size, flat.shape[1]), np.nan)
