@@ -1,4 +1,4 @@
-"""The paper's section V: every figure and table, by one command."""
+"""Every figure and table of the paper's section V, by one command."""
 
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Verdict
 from orthostream.experiments.plan import Plan, SensorReadings

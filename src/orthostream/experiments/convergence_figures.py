@@ -1,4 +1,4 @@
-"""Section V-B: the three figures of convergence, over mini-batch size, dictionary size and sparsity."""
+"""Section V-B: three figures of convergence, for mini-batch size, dictionary size and sparsity."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from orthostream.experiments.registry import METHODS
 from orthostream.experiments.style import new_figure, paper_style
 from orthostream.experiments.task import Task, TaskResult
 
-#: "Around the 1000-th time index" is taken as within this factor.
+#: The paper says "around the 1000-th time index"; a step within this factor counts as agreement.
 _AROUND = 1.35
 _MARKS = (100, 300, 1000, 2000, 3000)
 
 
 class ConvergenceFigure(Experiment):
-    """Curves of two settings that differ in one parameter, the easier one first."""
+    """Curves of two settings that differ in one parameter, the easier setting first."""
 
     def __init__(self, name: str, what: str, easy: StreamSetting, hard: StreamSetting, faster_with: str) -> None:
         self.name = name
@@ -114,7 +114,7 @@ class ConvergenceFigure(Experiment):
 
 
 def reaches(marks: Sequence[int], errors: FloatArray, level: float) -> int | None:
-    """Return the first moment at which the error is at the level or below, None where it never is.
+    """Return the first moment at which the error is at most the level, None if there is none.
 
     >>> reaches([1, 10, 100], np.array([0.5, 0.2, 0.1]), 0.2)
     10

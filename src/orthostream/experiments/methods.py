@@ -1,4 +1,4 @@
-"""The names of methods that code refers to, as records and figures have them.
+"""The names of methods, as they appear in records and figures.
 
 Everything else about a method is its row in `orthostream.experiments.registry`.
 """

@@ -1,8 +1,8 @@
-"""Section V-C, the procedures: who is trained on which readings, and who codes which with what dictionary.
+"""Section V-C: how online and offline methods are trained, and with which dictionary they code.
 
-Offline methods learn from the first 4,000 readings. Online ones start from the 100 after these and then take
+Offline methods are trained on the first 4,000 readings. Online methods start from the next 100, then learn from
 mini-batches of six. All are measured on the same slots. The paper codes a mini-batch with the dictionary that was just
-learnt from it (``after``), which a receiver does not have; ``before`` is the dictionary that it can have.
+learnt from it (``after``), which a receiver does not have; a receiver can have the dictionary ``before``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from orthostream.experiments.task import TaskReport, TaskResult
 TRAINING, INITIAL, SLOT = 4000, 100, 6
 BEFORE, AFTER = "before", "after"
 
-#: Training rows and rows of validation of each fold; all are among the training rows of the experiment.
+#: The last training row and the last validation row of each fold, all within the training rows of the experiment.
 FOLDS = ((2000, 3000), (3000, 4000))
 
 
@@ -40,7 +40,7 @@ def slots(first: int, last: int) -> Iterator[slice]:
 def follow(method: str, penalty: float, rows: FloatArray, seed: int, report: TaskReport) -> TaskResult:
     """Run an online method along the stream; return squared errors (etas, slots) under both protocols.
 
-    Also the processor time of each slot, for learning and coding.
+    Also returned: the processor time of learning and coding in each slot, and the energy of each slot.
     """
     first = TRAINING + INITIAL
     cut = list(slots(first, len(rows)))
@@ -119,7 +119,7 @@ def train(
 
 @contextmanager
 def _one_torch_thread() -> Iterator[None]:
-    """Keep torch to one thread, as BLAS is: two at work in one core's time wait for each other."""
+    """Limit torch to one thread, as BLAS is: each worker has one core."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""Run experiments and write what came out: a report, figures, and every number."""
+"""Run experiments and write a report, figures, and all numbers."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (BATCH_SIZE, DICTIONARY_SIZE, SPARSITY, SensorTable(), SensorFigure(), SparsePCAFigure())
 }
 
-#: The folder within the output folder for pieces of work that are done.
+#: The folder within the output folder for cached results of tasks.
 TASKS = ".tasks"
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a run made: the outcomes, and the files."""
+    """The outcomes of a run, and the files that it wrote."""
 
     outcomes: list[Outcome]
     files: list[Path]
@@ -47,7 +47,7 @@ class Reproduction:
 
     @property
     def records(self) -> list[Record]:
-        """All numbers."""
+        """All records of all outcomes."""
         return [record for outcome in self.outcomes for record in outcome.records]
 
 
@@ -63,18 +63,18 @@ def reproduce(
 ) -> Reproduction:
     """Run experiments by name and write everything into a folder.
 
-    What is already done for the same seed and sizes is taken from the folder, so that the call can be repeated after an
-    interruption. The report is written last.
+    Results of tasks are cached in the folder, so an interrupted call can be repeated and goes on from there. The report
+    is written last.
 
     Parameters
     ----------
     names : keys of `EXPERIMENTS`, or "all"
     plan : sizes, seed and readings
-    folder : made if it is not there; the report of an earlier run in it is replaced
+    folder : created if needed; the report of an earlier run in it is replaced
     workers : processes; with more than one, a script needs ``if __name__ == "__main__":`` around its call
-    progress : called with the share of the work done and the name of what was done last
-    notes : what a reader of the report must know before all numbers, beside what the plan itself says
-    command : how to get the report again, for the report
+    progress : called with the share of the work that is done, and the name of the last task
+    notes : warnings for the top of the report, besides those that follow from the plan
+    command : the command that makes this report, to be printed in it
     """
     start = time.monotonic()
     folder = Path(folder)
@@ -111,7 +111,7 @@ def reproduce(
 
 
 def reductions(plan: Plan, names: Sequence[str]) -> list[str]:
-    """Return what makes a run less than the paper's, as notes for its reader.
+    """Return notes on how a run is smaller than the paper's.
 
     >>> reductions(Plan(trials=5), ["sparsity"])
     ['A quick look, not to be quoted: 5 trials instead of 100.']
@@ -149,7 +149,7 @@ def _duration(seconds: float) -> str:
 
 
 def _write(folder: Path, written: dict[str, bytes]) -> None:
-    """Write all files, and remove what an earlier run wrote and this one does not: it would be taken for part of it."""
+    """Write all files, and remove files of an earlier run that would be mistaken for results of this one."""
     listing = folder / TASKS / "files.txt"
     before = listing.read_text(encoding="utf-8").splitlines() if listing.is_file() else []
     for name in before:

@@ -1,4 +1,4 @@
-"""Section V-C, the last figure: what becomes of one sensor's readings."""
+"""Section V-C, the last figure: the decoded readings of one sensor."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from orthostream.experiments.registry import contender
 from orthostream.experiments.style import new_figure, paper_style
 from orthostream.experiments.task import Task, TaskReport, TaskResult
 
-#: The column of the paper's 45th sensor, and the span that its figure shows.
+#: The column of the paper's 45th sensor, and the period that its figure shows.
 _SENSOR = 44
 _FIRST, _HOURS = np.datetime64("2017-10-27T21"), 1000
 _METHODS = (PROPOSED, CONSTANT)
 
 
 class SensorFigure(Experiment):
-    """A thousand readings of the 45th sensor, as they were and as they come back, with the largest errors."""
+    """A thousand readings of the 45th sensor, original and decoded, with the largest errors."""
 
     name = "sensor-45"
-    summary = "one sensor's readings as they come back, with the largest errors"
+    summary = "the decoded readings of one sensor, with the largest errors"
     needs_readings = True
 
     def tasks(self, plan: Plan) -> list[Task]:
@@ -87,7 +87,7 @@ class SensorFigure(Experiment):
 
 
 def decode(method: str, rows: FloatArray, first: int, seed: int, report: TaskReport) -> TaskResult:
-    """Follow the stream; return what is decoded from row ``first`` on, under both protocols."""
+    """Follow the stream; return the decoded rows from row ``first`` on, under both protocols."""
     runner = contender(method, seed)
     start = TRAINING + INITIAL
     runner.start(rows[TRAINING:start])
@@ -104,7 +104,7 @@ def decode(method: str, rows: FloatArray, first: int, seed: int, report: TaskRep
 
 
 def _first(readings: SensorReadings) -> int:
-    """Return the first row that is shown: that of the paper, or as late as there are rows for."""
+    """Return the first row of the figure: that of the paper, or an earlier one if there are too few rows after it."""
     latest = max(len(readings.time) - _HOURS, TRAINING + INITIAL)
     return min(int(np.searchsorted(readings.time, _FIRST)), latest)
 

@@ -1,4 +1,4 @@
-"""The figures of section V-C: errors over coefficients, how the baselines were trained, the readings themselves."""
+"""The figures of section V-C: errors over the number of coefficients, training curves, the readings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orthostream.experiments.task import TaskResult
 
 
 def rmse_picture(found: SensorResults) -> Picture:
-    """Return the errors of every method over the number of coefficients, under both protocols."""
+    """Return a figure of the errors of all methods over the number of coefficients, under both protocols."""
     columns: dict[str, Any] = {"eta0": ETAS}
     for method in found.measured:
         for protocol in (AFTER, BEFORE):
@@ -45,7 +45,7 @@ def rmse_picture(found: SensorResults) -> Picture:
 
 
 def readings_picture(readings: SensorReadings) -> Picture:
-    """Return the readings of all sensors along the year."""
+    """Return a figure of the readings of all sensors along the year."""
     columns = {
         "time": [str(t) for t in readings.time],
         "mean": readings.rows.mean(axis=1).tolist(),
@@ -69,7 +69,7 @@ def readings_picture(readings: SensorReadings) -> Picture:
 
 
 def training_picture(trained: Mapping[str, TaskResult]) -> Picture:
-    """Return how the baselines learnt that have to be trained."""
+    """Return a figure of the training curves of baselines that have some."""
     curves = {
         method: {key.removeprefix("curve "): found[key] for key in found if key.startswith("curve ")}
         for method, found in trained.items()

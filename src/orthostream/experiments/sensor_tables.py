@@ -1,4 +1,4 @@
-"""Table I as numbers and as text."""
+"""Table I as records and as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = ["", *(f"eta0 = {eta}" for eta in ETAS)]
 
 
 def records(found: SensorResults) -> list[Record]:
-    """Return every number of the table."""
+    """Return every number of the table as a record."""
     made = []
     for method, measured in found.measured.items():
         for protocol in (AFTER, BEFORE):
@@ -37,7 +37,7 @@ def records(found: SensorResults) -> list[Record]:
 
 
 def tables(found: SensorResults) -> list[Table]:
-    """Return errors under both protocols, tests, times, and what was chosen."""
+    """Return tables of errors under both protocols, tests, times, and chosen settings."""
     width = found.readings.rows.shape[1]
     methods = list(found.measured)
     ours = frozenset(i for i, method in enumerate(methods) if METHODS[method].ours)
@@ -84,7 +84,7 @@ def _along_etas(
 
 
 def _printed(table: Mapping[str, Sequence[float]], method: str, found: SensorResults) -> Sequence[float] | None:
-    """Return the paper's row, where it has one and the data are the same."""
+    """Return the paper's row, if it has one and the data are the paper's."""
     return table.get(method) if found.readings.real else None
 
 

@@ -1,4 +1,4 @@
-"""Section V-C, Table I: what is lost when a year of temperatures is coded with few coefficients."""
+"""Section V-C, Table I: the error of coding a year of temperatures with few coefficients."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _measured(plan: Plan, method: str, results: Mapping[str, TaskResult]) -> Mea
 
 
 def _best_in_hindsight(method: str, runs: dict[tuple[str, float], TaskResult]) -> Measured:
-    """Return the run with the least error at each eta, under each protocol."""
+    """Return the errors of the best run at each eta, under each protocol."""
     best = {
         protocol: [min(runs, key=lambda run: runs[run][f"errors {protocol}"][k].sum()) for k in range(len(ETAS))]
         for protocol in (BEFORE, AFTER)
@@ -147,7 +147,7 @@ def _best_in_hindsight(method: str, runs: dict[tuple[str, float], TaskResult]) -
         for protocol, picked in best.items()
     }
     seconds = np.array([np.median(runs[run]["seconds"][k]) for k, run in enumerate(best[AFTER])])
-    # A variant is named after its method: what is left of its name tells them apart.
+    # Variants are named after their method, so the rest of the name tells them apart.
     chosen = [f"{penalty:g}{run.removeprefix(method)}" for run, penalty in best[AFTER]]
     if len(runs) == 1:
         chosen = []

@@ -1,4 +1,4 @@
-"""Section V-D: Algorithm 1 on another problem, a sparse principal component over the Euclidean ball."""
+"""Section V-D: Algorithm 1 on another problem, sparse PCA over the Euclidean ball."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MARKS = (100, 300, 1000, 3000)
 
 
 class ComponentSetting(NamedTuple):
-    """Features, samples in a mini-batch, nonzero entries of the component."""
+    """The parameters of a stream: features, samples in a mini-batch, nonzero entries of the component."""
 
     n_features: int = 50
     batch_size: int = 10
@@ -32,11 +32,11 @@ class ComponentSetting(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The setting as records name it."""
+        """The name of the setting in records."""
         return f"N={self.n_features} B={self.batch_size} q={self.n_nonzero}"
 
 
-#: The paper does not print its values; in each family one parameter varies, hardest last.
+#: The paper does not give its values. One parameter varies in each family, and the hardest setting is last.
 FAMILIES: dict[str, tuple[ComponentSetting, ...]] = {
     "N": (ComponentSetting(n_features=20), ComponentSetting(), ComponentSetting(n_features=100)),
     "B": (ComponentSetting(batch_size=50), ComponentSetting(), ComponentSetting(batch_size=1)),
@@ -114,7 +114,7 @@ def learn(
     marks = set(moments(steps))
     for t in range(1, steps + 1):
         white = rng.standard_normal((trials, batch, size))
-        # The covariance is 1 + (variance - 1) v v', whatever the other eigenvectors are.
+        # The covariance is 1 + (variance - 1) v v'.
         rows = white + ((_VARIANCE**0.5 - 1.0) * (white @ component))[..., None] * component
         state = solver.step(state, rows)
         second += rows.mT @ rows

@@ -9,7 +9,7 @@ from typing import Any
 
 @contextmanager
 def paper_style() -> Iterator[None]:
-    """Set the style of figures, and restore what was set before; the same numbers give the same bytes."""
+    """Set the style of figures within a block; the same numbers give the same bytes."""
     import matplotlib as mpl
 
     settings: dict[Any, Any] = {
@@ -40,7 +40,7 @@ def paper_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure of a size in inches, which nothing but its maker holds on to."""
+    """Return an empty figure of a size in inches, not registered with pyplot, so that it is freed after use."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height))

@@ -1,7 +1,7 @@
-"""Pieces of work that can be done in any order, on all cores, and never twice.
+"""Tasks: independent pieces of work that run on all cores, with cached results.
 
-A task is a function of its arguments alone. What it returns is kept in a file whose name holds a digest of these
-arguments, so that an interrupted run goes on where it was, and a run with another seed shares nothing with it.
+A task is a function of its arguments alone. Its result is cached in a file whose name holds a digest of the arguments
+and of the code. An interrupted run goes on from the cached results, and a run with another seed does not use them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from orthostream.experiments.output import write_output
 
 TaskResult = dict[str, np.ndarray[Any, Any]]
 
-#: Told how much of a task is done, from 0 to 1; raises `InterruptedRunError` where the run is being stopped.
+#: Called with the share of a task that is done, from 0 to 1; raises `InterruptedRunError` if the run is being stopped.
 TaskReport = Callable[[float], None]
 
 
-#: Told the share of all work that is done, and the name of what was done last.
+#: Called with the share of all work that is done, and the name of the last task.
 RunProgress = Callable[[float, str], None]
 
 
@@ -44,23 +44,23 @@ def silent(share: float, what: str) -> None:
 
 
 class InterruptedRunError(Exception):
-    """The run is being stopped; what is finished is kept."""
+    """The run is being stopped; finished results stay in the cache."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A function that a worker can import, what it is called with, and about how many seconds it takes."""
+    """A function that a worker can import, its arguments, and an estimate of how many seconds it takes."""
 
     name: str
     run: Callable[..., TaskResult]
     arguments: Mapping[str, Any]
     seconds: float = 1.0
-    #: Whether it leaves memory behind, and so wants a process that ends with it.
+    #: Whether it leaks memory and needs a process of its own.
     leaks: bool = False
 
     @property
     def file_name(self) -> str:
-        """The name of the file for the result: readable, and different for different work."""
+        """The name of the file with the cached result: readable, and unique to the code and the arguments."""
         digest = hashlib.sha256(
             f"{_surroundings(self.run.__module__)} {self.run.__module__}.{self.run.__qualname__}".encode()
         )
@@ -103,14 +103,14 @@ def run_tasks(
     workers: int,
     progress: RunProgress = silent,
 ) -> dict[str, TaskResult]:
-    """Return the results by name, from the folder where they are there, and leave all of them there.
+    """Load cached results, run and cache the remaining tasks, and return all results by name.
 
     Parameters
     ----------
-    tasks : those of the same name are the same, and are run once
-    folder : made if it is not there
-    workers : processes; 1 runs everything in this one
-    progress : called with the share of the work that is done, and the name of what was done last
+    tasks : tasks of the same name are the same, and run once
+    folder : the cache, created if needed
+    workers : the number of processes; 1 runs everything in this process
+    progress : called with the share of the work that is done, and the name of the last task
 
     Examples
     --------
@@ -190,9 +190,9 @@ _worker: dict[str, Any] = {}
 
 
 def _prepare_worker(reports: Any, stop: Any) -> None:
-    """Leave Ctrl-C to the main process, which then sets the event that every report looks at."""
+    """Ignore Ctrl-C, which the main process handles: it sets the event that every report checks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A worker whose parent was killed has nobody to work for.
+    # If the parent is killed, its workers must end too.
     threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
     _worker.update(reports=reports, stop=stop)
 
@@ -213,11 +213,11 @@ def _in_worker(task: Task) -> TaskResult:
 
 
 def _load(path: Path) -> TaskResult | None:
-    """Return what a file holds; None where it is not there or damaged, which costs no more than doing it again."""
+    """Return a cached result; None if the file is missing or damaged, and the task must run again."""
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except Exception:  # a flipped bit can raise almost anything from within zip, zlib and the header's parser
+    except Exception:  # damaged bytes can raise almost any exception in zip, zlib or the header parser
         return None
 
 
