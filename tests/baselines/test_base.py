@@ -1,4 +1,4 @@
-"""Coding and the small algebra that the baselines share."""
+"""Coding and algebra that the baselines share."""
 
 from __future__ import annotations
 

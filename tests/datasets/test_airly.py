@@ -1,4 +1,4 @@
-"""The Airly data set: what is loaded, and what is said when it is not as it was shipped."""
+"""The Airly data set: loading it, and messages about missing and damaged files."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ def test_the_folder_may_be_named_in_four_ways(shipped: Path, monkeypatch: pytest
         np.testing.assert_array_equal(load_airly().data, expected)
 
 
-def test_bad_words_are_plain_errors(shipped: Path) -> None:
-    for words in ({"quantity": "wind"}, {"fill": "zero"}):
-        with pytest.raises(ValueError, match=next(iter(words))) as caught:
-            load_airly(shipped, **words)
+def test_bad_parameters_are_plain_errors(shipped: Path) -> None:
+    for parameters in ({"quantity": "wind"}, {"fill": "zero"}):
+        with pytest.raises(ValueError, match=next(iter(parameters))) as caught:
+            load_airly(shipped, **parameters)
         assert not isinstance(caught.value, DataFolderError)
 
 

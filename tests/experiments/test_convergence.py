@@ -1,4 +1,4 @@
-"""Section V-B on a small scale: the orderings that the paper claims, and what the runs rest on."""
+"""Section V-B on a small scale: the orderings that the paper claims, and the parts of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def nothing(share: float) -> None:
 
 @pytest.fixture(scope="session")
 def outcomes(tmp_path_factory: pytest.TempPathFactory):
-    """The three figures of a small run; slow ones are left out of the large dictionary's."""
+    """The three figures of a small run, without the tuned Online AODL, which is slow."""
     plan = Plan(trials=_SMALL.trials, steps=_SMALL.steps, without=frozenset({AODL_TUNED}))
     figures = [EXPERIMENTS[name] for name in ("batch-size", "dictionary-size", "sparsity")]
     tasks = [task for figure in figures for task in figure.tasks(plan)]

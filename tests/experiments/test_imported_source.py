@@ -1,4 +1,4 @@
-"""Cached results are valid as long as the code that they come from is the same, and no longer."""
+"""Cached results are valid exactly as long as the code that made them is unchanged."""
 
 from __future__ import annotations
 
@@ -141,13 +141,13 @@ def test_results_do_not_depend_on_what_their_tasks_do_not_use() -> None:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_all_code_that_a_task_runs_is_in_its_key(name: str) -> None:
-    """Run each task in small, and see whose code is executed."""
+    """Run small tasks under a profiler that notes the files of all functions called."""
     readings = SensorReadings.of("A city", make_city(4112, 36, random_state=0), real=False)
     plan = Plan(quick=True, trials=1, steps=3, sweeps=1, readings=readings, without=frozenset({DEEP}))
     seen: set[str] = set()
 
     def watch(frame: FrameType, event: str, argument: Any) -> None:
-        # The body of a module runs while it is imported, by whoever asks first.
+        # Bodies of modules run at import, which says nothing about the task.
         if event == "call" and frame.f_code.co_name != "<module>":
             seen.add(frame.f_code.co_filename)
 

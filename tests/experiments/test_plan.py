@@ -1,4 +1,4 @@
-"""Plans and names that cannot be run are refused before anything is done."""
+"""Bad plans and names are refused before anything runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthostream.experiments.reproduction import reductions
 
 
 @pytest.mark.parametrize(
-    ("words", "error", "told"),
+    ("parameters", "error", "told"),
     [
         ({"trials": 0}, ValueError, "trials must be a positive integer, got 0"),
         ({"steps": -1}, ValueError, "steps must be"),
@@ -26,9 +26,9 @@ from orthostream.experiments.reproduction import reductions
         ({"readings": make_city(10, 3, random_state=0)}, TypeError, "SensorReadings.of"),
     ],
 )
-def test_bad_plans(words: dict[str, Any], error: type[Exception], told: str) -> None:
+def test_bad_plans(parameters: dict[str, Any], error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
-        Plan(**words)
+        Plan(**parameters)
 
 
 @pytest.mark.parametrize("names", [["x"], "x", [], ["sparsity", "y"]])

@@ -189,7 +189,7 @@ def test_rmse_on_the_papers_data_is_at_or_below_the_papers(airly_folder: Path) -
     after, before = (100 * rmse(found[f"errors {p}"], found["energy"]) for p in ("after", "before"))
     assert (after <= paper_values.RMSE[PROPOSED]).all()
     assert (before <= paper_values.RMSE[PROPOSED]).all()
-    # What a plain transcription with singular values gets, to within the choice of the start.
+    # The numbers of a plain transcription with singular values; the tolerance covers another start.
     assert after == pytest.approx([4.06, 2.30, 2.05, 1.38, 0.85, 0.38], rel=0.12)
     constant = follow(CONSTANT, 0.0, rows, 0, nothing)
     assert (rmse(constant["errors before"], constant["energy"]) < before / 100).all()
@@ -208,7 +208,7 @@ def test_one_sensor_on_the_papers_data(airly_folder: Path, tmp_path: Path) -> No
     assert worst["eta0=17 after"] == pytest.approx(np.abs(estimate - reading).max())
     assert worst["eta0=17 after"] < worst["eta0=8 after"]
     assert "9 that are silent" in outcome.claims[0].remark
-    # No sensor with readings of its own comes back within the 0.23 degrees that the paper prints.
+    # No sensor that reported is decoded within the 0.23 degrees of the paper.
     first = int(np.searchsorted(readings.time, np.datetime64("2017-10-27T21")))
     truth = readings.rows[first : first + 1000]
     heard = ~readings.gaps[first : first + 1000].all(axis=0)

@@ -1,4 +1,4 @@
-"""Tasks: done once, on several cores, kept through interruptions and damage."""
+"""Tasks: run once, on several cores, with a cache that survives interruptions and damage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orthostream.experiments.task import Task, TaskResult, run_tasks
 
 
 def square(number: float, log: str, report) -> TaskResult:
-    """Return a square, and leave a line in a log that it was computed."""
+    """Return a square, and add a line to a log."""
     with Path(log).open("a", encoding="utf-8") as file:
         file.write(f"{number}\n")
     report(0.5)
