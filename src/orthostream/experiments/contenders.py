@@ -1,4 +1,4 @@
-"""How the online methods of Table I are run: start, code, decode, learn."""
+"""The interface through which online methods of Table I are run: start, code, decode, learn."""
 
 from __future__ import annotations
 

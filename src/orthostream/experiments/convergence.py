@@ -180,7 +180,7 @@ def _alternating(penalty: float, start: FloatArray, chunks: Iterator[FloatArray]
 
 
 def blocks(trials: int) -> list[int]:
-    """Return the sizes of the blocks that trials are cut into; they depend on nothing else, so results do not either.
+    """Return the sizes of the blocks that trials are cut into, the same for any method and number of cores.
 
     >>> blocks(60), blocks(6)
     ([25, 25, 10], [3, 3])

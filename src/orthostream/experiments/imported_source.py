@@ -1,8 +1,8 @@
 """The source files of a package that a module imports, directly or through others.
 
-A cached result is valid as long as the code that made it is the same. Imports are read from the source, those inside
-functions included, and nothing is imported for it. Imports under ``if TYPE_CHECKING:`` never run and do not count.
-Modules that are imported by a computed name are not seen.
+A cached result is valid as long as the code that made it is the same. Imports are read from the source, also those
+inside functions; nothing is executed. Imports under ``if TYPE_CHECKING:`` never run and do not count.
+Modules imported by a computed name, as with `importlib.import_module`, are not seen.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Walk:
         self.follow(module, path)
 
     def _add_parents(self, module: str) -> None:
-        """Add the packages around a module, which run before it, unless they hold nothing but imports."""
+        """Add the packages that contain a module, whose code runs before it, unless they hold nothing but imports."""
         parts = module.split(".")
         for count in range(1, len(parts)):
             parent = ".".join(parts[:count])
@@ -83,7 +83,7 @@ class _Walk:
         return self._trees[path]
 
     def _file(self, module: str) -> Path | None:
-        """Return the file of a module, None if it is not one of the package."""
+        """Return the file of a module, None if it is not in the package."""
         first, *rest = module.split(".")
         if first != self.package.name:
             return None
@@ -92,7 +92,7 @@ class _Walk:
 
 
 def _imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield module and name of each import; the name is None where the whole module is imported."""
+    """Yield module and name of each import; the name is None if the whole module is imported."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -109,7 +109,7 @@ def _imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str
 
 
 def _absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
-    """Return the module that an import names, relative or not."""
+    """Return the absolute name of the module that an import refers to."""
     if not node.level:
         return node.module or ""
     parts = module.split(".")
@@ -118,7 +118,7 @@ def _absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
 
 
 def _only_imports(tree: ast.Module) -> bool:
-    """Tell whether a file holds nothing but imports, strings, and values of names such as ``__all__``."""
+    """Tell whether a file holds nothing but imports, docstrings, and assignments to names such as ``__all__``."""
     return all(
         isinstance(node, ast.Import | ast.ImportFrom)
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
@@ -128,7 +128,7 @@ def _only_imports(tree: ast.Module) -> bool:
 
 
 def _origin(tree: ast.Module, module: str, name: str) -> tuple[str, str] | None:
-    """Return the module, and the name there, that a package imports a name from; None if it does not."""
+    """Return the module that a package imports a name from, and its name there; None if it does not import it."""
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:

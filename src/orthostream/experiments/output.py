@@ -12,7 +12,7 @@ class OutputError(OSError):
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write a file that appears whole or not at all, and make its folder if it does not exist.
+    """Write a file that appears whole or not at all, and create its folder if needed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

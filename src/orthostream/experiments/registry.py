@@ -25,7 +25,7 @@ from orthostream.optimize import ConstantSchedule, MokhtariSchedule, PaperSchedu
 
 
 class Line(NamedTuple):
-    """Colour, style and width of a line, as matplotlib names them. Our methods are solid."""
+    """Colour, style and width of a line, with matplotlib's names."""
 
     color: str
     ls: str
@@ -38,7 +38,7 @@ class Method:
 
     name: str
     line: Line
-    #: Whether it is of this package, and printed in bold.
+    #: Whether it belongs to this package; its rows are in bold.
     ours: bool = field(default=False, kw_only=True)
     #: Whether it is a baseline of the paper.
     paper: bool = field(default=False, kw_only=True)
@@ -75,7 +75,7 @@ class OnlineMethod(Method):
 class OfflineFit(NamedTuple):
     """What an offline method may need to know when it is made."""
 
-    #: The value of the grid to train with; None if the grid is not one of trainings.
+    #: The value of the grid to train with; None if there is none to choose.
     value: float | None
     n_rows: int
     #: Epochs or sweeps.
@@ -84,7 +84,7 @@ class OfflineFit(NamedTuple):
     report: TaskReport
 
     def tell(self, done: int, _: Any) -> None:
-        """Report progress; a callback of estimators that train in epochs or sweeps."""
+        """Report progress; a callback for estimators that train in epochs or sweeps."""
         self.report(done / self.effort)
 
 
@@ -93,17 +93,17 @@ class OfflineMethod(Method):
     """A method that is trained once, on the readings before the stream."""
 
     make: Callable[[OfflineFit], Any]
-    #: Values among which walk-forward validation chooses. Each needs a training, unless `coding_parameter` is set.
+    #: Values among which walk-forward validation chooses; without a `coding_parameter`, each needs a training.
     grid: tuple[float, ...] = field(default=(), kw_only=True)
-    #: The grid of a quick run, if it is another one.
+    #: The grid of a quick run, if it differs.
     quick_grid: tuple[float, ...] | None = field(default=None, kw_only=True)
-    #: The parameter of `transform` that the grid is of.
+    #: The parameter of `transform` that the grid lists values of; one training then serves all of them.
     coding_parameter: str = field(default="", kw_only=True)
     #: The attribute of the fitted estimator with its training curves by name.
     curves: str = field(default="", kw_only=True)
     #: The field of `Plan` that says how long to train: "epochs" or "sweeps".
     effort: str = field(default="", kw_only=True)
-    #: About how long a training takes for each row, and each epoch or sweep.
+    #: A rough estimate of the time of training for each row, and each epoch or sweep.
     seconds_per_row: float = field(default=0.001, kw_only=True)
     #: The number of atoms, if it is not the number of features.
     n_components: int | None = field(default=None, kw_only=True)
@@ -147,7 +147,7 @@ _ROWS = (
         Line("#d9902f", ":", 1.8),
         _aodl(passes=0),
         paper=True,
-        # The best of these for each eta is taken in hindsight, as in the paper, which favours it.
+        # As in the paper, the best for each eta is taken in hindsight. This favours Online AODL.
         penalties=(0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0),
         quick_penalties=(1.0, 8.0),
         variants={name.AODL_PASSES: _aodl(passes=BATCH_ITERATIONS)},
