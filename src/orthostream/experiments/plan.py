@@ -38,9 +38,7 @@ class SensorReadings:
         rows = filled(data.data, "row mean")
         silent = np.flatnonzero(np.isnan(rows).any(axis=1))
         if silent.size:
-            raise ValueError(
-                f"no sensor was read at {data.time[silent[0]]}: its gaps cannot be filled."
-            )
+            raise ValueError(f"no sensor was read at {data.time[silent[0]]}: its gaps cannot be filled.")
         return cls(source, rows, data.time, np.isnan(data.data), real)
 
 
