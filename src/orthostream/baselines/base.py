@@ -41,10 +41,7 @@ class LinearBaseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the samples that codes stand for."""
         check_is_fitted(self, "components_")
-        codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
-        if codes.ndim != 2 or codes.shape[1] != len(self.components_):
-            raise ValueError(f"codes must have shape (n_samples, {len(self.components_)}), got {codes.shape}.")
-        samples: FloatArray = codes @ self.components_
+        samples: FloatArray = checked_codes(X, len(self.components_)) @ self.components_
         return samples if self.mean_ is None else samples + self.mean_
 
     @property
@@ -85,6 +82,18 @@ class PursuitBaseline(LinearBaseline):
 
     def _codes(self, rows: FloatArray, count: int | None) -> FloatArray:
         return pursue(rows, self.components_, count)
+
+
+def checked_codes(codes: Any, n_components: int) -> FloatArray:
+    """Return codes, which may be a sparse matrix, as an array of shape (n_samples, n_components).
+
+    >>> checked_codes([[1, 0]], 2)
+    array([[1., 0.]])
+    """
+    dense: FloatArray = np.asarray(codes.toarray() if hasattr(codes, "toarray") else codes, dtype=np.float64)
+    if dense.ndim != 2 or dense.shape[1] != n_components:
+        raise ValueError(f"codes must have shape (n_samples, {n_components}), got {dense.shape}.")
+    return dense
 
 
 def pursue(rows: FloatArray, atoms: FloatArray, count: int | None) -> FloatArray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -13,14 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthostream._checks import at_least, integer, optional_integer, positive
 from orthostream._typing import FloatArray
+from orthostream.baselines.base import checked_codes
 from orthostream.baselines.spatiotemporal_graph import neighbour_means, sensor_graph
+from orthostream.baselines.training_callbacks import TrainingCallback, asked_to_stop, check_callbacks, training_curves
 from orthostream.dictionary.sparse_coding import keep_largest
 
 if TYPE_CHECKING:
     from orthostream.baselines.spatiotemporal_training import Settings
-
-#: Called after each epoch with its number, from 1, and its mean losses.
-EpochCallback: TypeAlias = Callable[[int, dict[str, float]], object]
 
 #: Rows that go through the network at once.
 _CHUNK = 1024
@@ -122,7 +121,7 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_neighbours: int = 5,
         n_nonzero: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        callbacks: Sequence[EpochCallback] | None = None,
+        callbacks: Sequence[TrainingCallback] | None = None,
     ) -> None:
         self.n_components = n_components
         self.window = window
@@ -157,10 +156,9 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         curve = []
         for epoch, losses in enumerate(training.epochs(), 1):
             curve.append(losses)
-            answers = [callback(epoch, dict(losses)) for callback in self.callbacks or ()]
-            if any(isinstance(answer, bool | np.bool) and answer for answer in answers):
+            if asked_to_stop(self.callbacks, epoch, losses):
                 break
-        self.loss_curve_ = {name: np.array([losses[name] for losses in curve]) for name in curve[0]}
+        self.loss_curve_ = training_curves(curve)
         self.weights_, self.components_ = training.learnt()
         return self
 
@@ -194,9 +192,7 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the readings that codes stand for."""
         check_is_fitted(self, "components_")
-        codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-        if codes.ndim != 2 or codes.shape[1] != len(self.components_):
-            raise ValueError(f"codes must have shape (n_samples, {len(self.components_)}), got {codes.shape}.")
+        codes = checked_codes(X, len(self.components_))
         if not np.isfinite(codes).all():
             raise ValueError("codes must be finite, got NaN or infinity.")
         _require_torch()
@@ -221,8 +217,7 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         from orthostream.baselines.spatiotemporal_training import Settings
 
         optional_integer("n_nonzero", self.n_nonzero)
-        if callable(self.callbacks):
-            raise TypeError("callbacks must be a sequence of functions: write [function].")
+        check_callbacks(self.callbacks)
         settings = Settings(
             n_components=integer("n_components", self.n_components),
             window=integer("window", self.window),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,9 +12,7 @@ from orthostream._checks import integer, one_of, optional_integer, positive
 from orthostream._typing import FloatArray
 from orthostream.baselines.base import PursuitBaseline, unit_rows
 from orthostream.baselines.beta_bernoulli_gibbs import Draw, sweep
-
-#: Called after each sweep with its number, from 1, and its values in the trace.
-SweepCallback: TypeAlias = Callable[[int, dict[str, float]], object]
+from orthostream.baselines.training_callbacks import TrainingCallback, asked_to_stop, check_callbacks, training_curves
 
 
 class BetaBernoulliDictionaryLearning(PursuitBaseline):
@@ -85,7 +83,7 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
         init: str = "svd",
         n_nonzero: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        callbacks: Sequence[SweepCallback] | None = None,
+        callbacks: Sequence[TrainingCallback] | None = None,
     ) -> None:
         self.n_components = n_components
         self.a0 = a0
@@ -104,8 +102,7 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
         default = len(rows) / 8.0
         a0 = default if self.a0 is None else positive("a0", self.a0)
         b0 = default if self.b0 is None else positive("b0", self.b0)
-        if callable(self.callbacks):
-            raise TypeError("callbacks must be a sequence of functions: write [function].")
+        check_callbacks(self.callbacks)
         largest = float(np.abs(rows).max())
         # Divide by the largest entry first, so that no square overflows.
         unit = largest * float(np.mean((rows / (largest or 1.0)) ** 2)) ** 0.5 or 1.0
@@ -116,10 +113,9 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
         for number in range(1, sweeps + 1):
             draw = sweep(draw, samples, a0, b0, rng)
             trace.append(_measures(draw, samples, unit))
-            answers = [callback(number, trace[-1]) for callback in self.callbacks or ()]
-            if any(isinstance(answer, bool | np.bool) and answer for answer in answers):
+            if asked_to_stop(self.callbacks, number, trace[-1]):
                 break
-        self.trace_ = {name: np.array([measures[name] for measures in trace]) for name in trace[0]}
+        self.trace_ = training_curves(trace)
         used = np.count_nonzero(draw.codes, axis=1) > 0
         # Samples that are all zero use no atom, but a dictionary needs at least one.
         used[draw.probabilities.argmax()] = True

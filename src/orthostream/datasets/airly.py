@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from sklearn.utils import Bunch
 
 from orthostream._checks import one_of
 from orthostream._typing import FloatArray
-from orthostream.datasets.data_folder import DataFolderError, find_folder, read_table
+from orthostream.datasets.data_folder import DataFolderError, find_folder, read_numbers, read_table
 from orthostream.datasets.fill import check_fill, filled
 
 _QUANTITIES = ("temperature", "humidity", "pressure", "pm1", "pm25", "pm10")
@@ -23,7 +22,6 @@ _MONTHS = (
 )
 # The data set ends in the first hour of 25 December.
 _HOURS_OF_DECEMBER = 577
-_NUMBER = re.compile(r"[-+]?\d{1,20}(\.\d*)?([eE][-+]?\d{1,2})?", re.ASCII)
 _TIME = "UTC time"
 _LOCATIONS = "sensor_locations.csv"
 _REMEDY = (
@@ -89,7 +87,7 @@ def _read_locations(path: Path) -> tuple[list[str], FloatArray]:
     if not sensors or len(set(sensors)) < len(sensors):
         raise DataFolderError(f"{path} does not list each sensor once. {_REMEDY}")
     columns = ["latitude", "longitude"]
-    locations = _numbers(path, columns, _picked(path, header, rows, columns))
+    locations = read_numbers(path, columns, _picked(path, header, rows, columns), _REMEDY)
     if np.isnan(locations).any():
         raise DataFolderError(f"{path} does not give each sensor a latitude and a longitude. {_REMEDY}")
     return sensors, locations
@@ -101,7 +99,7 @@ def _read_month(
     path = folder / f"{_MONTHS[number - 1]}-2017.csv"
     header, rows = read_table(path, _REMEDY)
     columns = [f"{sensor}_{quantity}" for sensor in sensors]
-    readings = _numbers(path, columns, _picked(path, header, rows, columns))
+    readings = read_numbers(path, columns, _picked(path, header, rows, columns), _REMEDY)
     unknown = {column for column in header if column.endswith(f"_{quantity}")}.difference(columns)
     if unknown:
         raise DataFolderError(f"{folder / _LOCATIONS} lacks the sensor of column {min(unknown)!r}. {_REMEDY}")
@@ -135,15 +133,3 @@ def _picked(path: Path, header: list[str], rows: list[list[str]], columns: Seque
             raise DataFolderError(f"{path} has no column {column!r}. {_REMEDY}")
     indices = [place[column] for column in columns]
     return [tuple([row[index] for index in indices]) for row in rows]
-
-
-def _numbers(path: Path, columns: Sequence[str], cells: list[tuple[str, ...]]) -> FloatArray:
-    """Return cells as numbers, NaN where a cell is empty."""
-    # Convert each distinct text once: a year has half a million readings but only a few hundred distinct ones.
-    numbers = {text: float(text) for text in set().union(*cells) if _NUMBER.fullmatch(text)} | {"": np.nan}
-    for number, row in enumerate(cells, start=2):
-        for column, text in zip(columns, row, strict=True):
-            if text not in numbers:
-                place = f"{path}, row {number}, column {column!r}"
-                raise DataFolderError(f"{place}: {text[:40]!r} is not a number. {_REMEDY}")
-    return np.array([[numbers[text] for text in row] for row in cells]).reshape(len(cells), len(columns))
