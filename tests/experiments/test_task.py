@@ -112,12 +112,34 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
             assert np.array_equal(values, together[name][key])
 
 
+_FAILING = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from orthostream.experiments.task import Task, run_tasks
+
+def quick(number, report):
+    return {"number": np.array(number)}
+
+def late(folder, report):
+    while len(list(Path(folder).glob("quick*.npz"))) < 2:
+        time.sleep(0.05)
+    raise ValueError("this task fails")
+
+if __name__ == "__main__":
+    folder = sys.argv[1]
+    tasks = [Task(f"quick {n}", quick, {"number": n}) for n in (1, 2)] + [Task("late", late, {"folder": folder})]
+    run_tasks(tasks, Path(folder), workers=2)
+"""
+
+
 def test_what_others_finish_is_kept_when_one_fails_in_a_process(tmp_path: Path) -> None:
-    good = EXPERIMENTS["sparse-pca"].tasks(Plan(trials=2, steps=5))[:2]
-    bad = Task("bad", good[0].run, dict(good[0].arguments) | {"setting": (0, 0, 0)}, seconds=0.001)
-    with pytest.raises(ZeroDivisionError):
-        run_tasks([*good, bad], tmp_path, workers=2)
-    assert all((tmp_path / task.file_name).is_file() for task in good)
+    script, folder = tmp_path / "script.py", tmp_path / "tasks"
+    script.write_text(_FAILING)
+    done = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, timeout=120.0)
+    assert done.returncode == 1
+    assert done.stderr.rstrip().endswith("ValueError: this task fails")
+    assert sorted(path.name[:7] for path in folder.iterdir()) == ["quick_1", "quick_2"]
 
 
 def test_progress_reaches_one(tmp_path: Path) -> None:
