@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import Any, NamedTuple
 
-from .compression_case import NAME, Case, Result, cases
+from .compression_case import NAME, Case, CaseResult, cases
 from .compression_figure import draw
 from .compression_ours import FRAMES, PaperMode, our_result, speeds, warm_up
 from .compression_peers import PEERS, best_result, result_of
@@ -108,12 +108,12 @@ def _results(
     return [*records, Record(NAME, matched.method, case.setting, "rmse_asked", asked)]
 
 
-def _tell(case: Case, result: Result) -> None:
+def _tell(case: Case, result: CaseResult) -> None:
     bits = 8.0 * result.n_bytes / case.observed.sum()
     say(f"  {result.method}: {bits:.3f} bits" + (f" ({result.configuration})" if result.configuration else ""))
 
 
-def _records(case: Case, result: Result, setting: str) -> list[Record]:
+def _records(case: Case, result: CaseResult, setting: str) -> list[Record]:
     observed = float(case.observed.sum())
     values = {
         "bits_per_reading": 8.0 * result.n_bytes / observed,

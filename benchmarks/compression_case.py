@@ -106,7 +106,7 @@ def quality(case: Case, decoded: FloatArray) -> Quality:
     return Quality(float(errors.max()), float(np.mean(errors > case.bound)), float(np.sqrt(np.mean(errors**2))))
 
 
-class Result(NamedTuple):
+class CaseResult(NamedTuple):
     """How one method fared in one case."""
 
     method: str

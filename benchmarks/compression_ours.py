@@ -12,7 +12,7 @@ import orthostream.compression as codec
 from orthostream._typing import FloatArray
 from orthostream._compile import can_compile
 
-from .compression_case import Case, Result, Source, quality
+from .compression_case import Case, CaseResult, Source, quality
 
 #: Samples in a frame; 0 stands for a whole file.
 FRAMES = (1, 6, 24, 0)
@@ -63,7 +63,7 @@ def name(samples_per_frame: int) -> str:
     return f"ours, frames of {samples_per_frame}" if samples_per_frame else "ours, whole file"
 
 
-def our_result(case: Case, samples_per_frame: int, *, repeat: int = 1) -> Result:
+def our_result(case: Case, samples_per_frame: int, *, repeat: int = 1) -> CaseResult:
     """Measure our codec under a maximum error; its bytes say which readings are missing."""
     words = bounded(case.source, case.bound)
 
@@ -74,7 +74,7 @@ def our_result(case: Case, samples_per_frame: int, *, repeat: int = 1) -> Result
     found = quality(case, sent.rows)
     if not np.array_equal(np.isnan(sent.rows), np.isnan(case.rows)):
         raise AssertionError(f"{case.setting}: other readings are missing after decoding than before")
-    return Result(
+    return CaseResult(
         name(samples_per_frame), "", sent.n_bytes, sent.n_bytes, found, sent.encode_seconds, sent.decode_seconds
     )
 
@@ -120,20 +120,20 @@ class PaperMode:
         # Its learner takes a minute for a year of readings, and each target tries half a dozen numbers.
         self.case = case.first(PAPER_SAMPLES)
         self.samples_per_frame = samples_per_frame
-        self.results: dict[int, Result] = {}
+        self.results: dict[int, CaseResult] = {}
 
-    def result(self, n_nonzero: int) -> Result:
+    def result(self, n_nonzero: int) -> CaseResult:
         """Return what comes of some number of coefficients in each sample."""
         if n_nonzero not in self.results:
             sent = stream(self.case.rows, self.samples_per_frame, n_nonzero=n_nonzero, verify=False)
             found = quality(self.case, sent.rows)
             words = f"eta0 {n_nonzero}"
-            self.results[n_nonzero] = Result(
+            self.results[n_nonzero] = CaseResult(
                 self.method, words, sent.n_bytes, sent.n_bytes, found, sent.encode_seconds, sent.decode_seconds
             )
         return self.results[n_nonzero]
 
-    def within(self, rmse: float) -> Result:
+    def within(self, rmse: float) -> CaseResult:
         """Return the fewest coefficients whose error is at most that; if none has, all of them."""
         # What was tried for other targets has narrowed it down already.
         errors = {n_nonzero: result.quality.rmse for n_nonzero, result in self.results.items()}

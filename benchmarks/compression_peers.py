@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compression_case import Case, Quality, Result, mask_bytes, quality
+from .compression_case import Case, CaseResult, Quality, mask_bytes, quality
 from .compression_coders import BZ2, LZMA, PCODEC, ZLIB
 from .compression_fields import SZ3, SZ3_WINDOWS, ZFP
 from .compression_integers import LEFT_OUT, MARKED
@@ -27,7 +27,7 @@ class Tried(NamedTuple):
 class Best(NamedTuple):
     """A peer's result, and the setting that it was reached with."""
 
-    result: Result
+    result: CaseResult
     setting: Any
 
 
@@ -50,15 +50,15 @@ def best_result(peer: Peer, case: Case, *, quick: bool) -> Best:
     encode = best_time(lambda: peer.encode(case, setting), repeat=repeat)
     decode = best_time(lambda: peer.decode(case, setting, body, known), repeat=repeat)
     sizes = chosen.n_bytes, masked.n_bytes_with_mask
-    return Best(Result(peer.name, words(setting), *sizes, found, encode, decode), setting)
+    return Best(CaseResult(peer.name, words(setting), *sizes, found, encode, decode), setting)
 
 
-def result_of(peer: Peer, case: Case, setting: Any) -> Result:
+def result_of(peer: Peer, case: Case, setting: Any) -> CaseResult:
     """Measure a peer with one setting, without taking times."""
     body, known = peer.encode(case, setting)
     found = quality(case, peer.decode(case, setting, body, known))
     tried = _tried(case, setting, body)
-    return Result(peer.name, words(setting), tried.n_bytes, tried.n_bytes_with_mask, found, np.nan, np.nan)
+    return CaseResult(peer.name, words(setting), tried.n_bytes, tried.n_bytes_with_mask, found, np.nan, np.nan)
 
 
 def words(setting: Any) -> str:

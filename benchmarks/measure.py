@@ -13,7 +13,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 
-#: Colour and line of the learners of several benchmarks, as in `orthostream.experiments.style`.
+#: Colour and line of the learners of several benchmarks, as in `orthostream.experiments.registry`.
 LINES: dict[str, dict[str, Any]] = {
     "paper": {"color": "#0b5fa5", "ls": "-", "lw": 1.6},
     "averaged": {"color": "#5aa9e6", "ls": "-", "lw": 1.6},

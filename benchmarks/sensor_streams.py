@@ -15,8 +15,8 @@ from orthostream.baselines import ForgettingPCA
 from orthostream.datasets import load_airly
 from orthostream.datasets.data_folder import DataFolderError
 from orthostream.datasets.fill import filled
-from orthostream.experiments.contenders import contender
 from orthostream.experiments.methods import PROPOSED
+from orthostream.experiments.registry import contender
 from orthostream.optimize import polar
 
 from .measure import Record, say, table

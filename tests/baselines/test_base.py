@@ -1,4 +1,4 @@
-"""Coding and the small algebra that the baselines share."""
+"""Coding and algebra that the baselines share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthostream.baselines.base import positive_count, principal_axes, pursue, unit_rows
+from orthostream.baselines.base import principal_axes, pursue, unit_rows
 
 
 def _atoms(seed: int, count: int, features: int) -> np.ndarray:
@@ -63,12 +63,3 @@ def test_principal_axes() -> None:
 def test_unit_rows_in_any_unit(exponent: float) -> None:
     rows = np.array([[3.0, -4.0], [0.0, 0.0]]) * 10.0**exponent
     np.testing.assert_allclose(unit_rows(rows), [[0.6, -0.8], [0.0, 0.0]])
-
-
-def test_counts() -> None:
-    assert positive_count("size", np.int64(3), 3) == 3
-    for bad in (0, True, 1.0, "1"):
-        with pytest.raises(ValueError, match="size must be a positive integer"):
-            positive_count("size", bad)
-    with pytest.raises(ValueError, match="size must be at most 3, got 4"):
-        positive_count("size", 4, 3)

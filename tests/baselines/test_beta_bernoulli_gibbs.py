@@ -47,7 +47,7 @@ def test_the_second_atom_is_drawn_given_the_first_as_just_drawn() -> None:
     state = _state()
     drawn = gibbs.draw_atoms(state, SAMPLES, np.random.RandomState(0))
     rng = np.random.RandomState(0)
-    rng.standard_normal(2)  # what the first atom took
+    rng.standard_normal(2)  # the numbers that were drawn for the first atom
     energy = (state.codes[1] ** 2).sum()
     precision = 2.0 + 4.0 * energy
     mean = 4.0 / precision * state.codes[1] @ (SAMPLES - state.codes[0][:, None] * drawn[0])
@@ -144,7 +144,9 @@ def test_sweeps_leave_the_joint_distribution_alone(monkeypatch: pytest.MonkeyPat
         samples = draw.codes.T @ draw.atoms + rng.standard_normal(shape) / draw.noise_precision**0.5
         draw = gibbs.sweep(draw, samples, a0, b0, rng)
         seen.append(_statistics(draw))
-    means = np.array(seen).reshape(40, -1, expected.shape[1]).mean(axis=1)  # the chain remembers: errors by blocks
+    means = (
+        np.array(seen).reshape(40, -1, expected.shape[1]).mean(axis=1)
+    )  # samples of a chain are correlated, so errors come from means of blocks
     error = np.hypot(means.std(axis=0, ddof=1) / 40**0.5, expected.std(axis=0) / turns**0.5)
     assert (np.abs(means.mean(axis=0) - expected.mean(axis=0)) < 4.0 * error).all()
 

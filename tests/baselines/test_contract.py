@@ -1,4 +1,4 @@
-"""What every baseline keeps to, one row of the table each."""
+"""The contract of all baselines, one row of the table each."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from orthostream.baselines import (
 @dataclass
 class Case:
     make: Callable[..., Any]
-    """Return an estimator, given further constructor words."""
+    """Return an estimator, given further parameters."""
     online: bool = False
     nested: bool = True
-    """Whether a coefficient more never makes the error of any sample larger; else that of all samples together."""
+    """Whether one more coefficient never increases the error of any sample; otherwise, that of all samples together."""
     complete: bool = True
-    """Whether all coefficients give the sample back."""
+    """Whether all coefficients together reconstruct the sample."""
 
 
 CASES = {
@@ -193,10 +193,10 @@ def test_bad_rows(case: Case, rows: np.ndarray) -> None:
 
 @pytest.mark.parametrize("count", [0, -1, 2.5, "three"])
 def test_bad_n_nonzero(case: Case, rows: np.ndarray, count: Any) -> None:
-    with pytest.raises(ValueError, match="n_nonzero must be a positive integer or None"):
+    with pytest.raises(ValueError, match="n_nonzero must be a positive integer"):
         case.make(n_nonzero=count).fit(rows)
     learner = case.make().fit(rows)
-    with pytest.raises(ValueError, match="n_nonzero must be a positive integer or None"):
+    with pytest.raises(ValueError, match="n_nonzero must be a positive integer"):
         learner.set_params(n_nonzero=count).transform(rows)
 
 

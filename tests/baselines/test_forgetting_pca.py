@@ -1,4 +1,4 @@
-"""Principal components that forget."""
+"""PCA with forgetting."""
 
 from __future__ import annotations
 

@@ -37,19 +37,19 @@ def test_the_trace(noisy: np.ndarray) -> None:
 
 
 def test_units_do_not_matter(noisy: np.ndarray) -> None:
-    words: dict[str, Any] = {"n_sweeps": 5, "random_state": 0}
-    plain = BetaBernoulliDictionaryLearning(9, **words).fit(noisy)
-    scaled = BetaBernoulliDictionaryLearning(9, **words).fit(noisy * 1024.0)
+    parameters: dict[str, Any] = {"n_sweeps": 5, "random_state": 0}
+    plain = BetaBernoulliDictionaryLearning(9, **parameters).fit(noisy)
+    scaled = BetaBernoulliDictionaryLearning(9, **parameters).fit(noisy * 1024.0)
     np.testing.assert_allclose(scaled.components_, plain.components_)
     np.testing.assert_allclose(scaled.trace_["rmse"], 1024.0 * plain.trace_["rmse"])
     np.testing.assert_allclose(scaled.trace_["noise_precision"], plain.trace_["noise_precision"] / 1024.0**2)
 
 
 def test_the_prior_is_an_eighth_of_the_samples(noisy: np.ndarray) -> None:
-    words: dict[str, Any] = {"n_sweeps": 3, "random_state": 0}
-    default = BetaBernoulliDictionaryLearning(9, **words).fit(noisy)
-    given = BetaBernoulliDictionaryLearning(9, a0=75, b0=75.0, **words).fit(noisy)
-    other = BetaBernoulliDictionaryLearning(9, a0=1e-3, b0=75.0, **words).fit(noisy)
+    parameters: dict[str, Any] = {"n_sweeps": 3, "random_state": 0}
+    default = BetaBernoulliDictionaryLearning(9, **parameters).fit(noisy)
+    given = BetaBernoulliDictionaryLearning(9, a0=75, b0=75.0, **parameters).fit(noisy)
+    other = BetaBernoulliDictionaryLearning(9, a0=1e-3, b0=75.0, **parameters).fit(noisy)
     np.testing.assert_array_equal(default.components_, given.components_)
     assert other.trace_["active_atoms"][-1] != default.trace_["active_atoms"][-1]
 
@@ -89,16 +89,16 @@ def test_atoms_that_no_sample_uses_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error", "message"),
+    ("parameters", "error", "message"),
     [
         ({"n_components": None}, ValueError, "n_components must be a positive integer"),
         ({"n_sweeps": 0}, ValueError, "n_sweeps must be"),
         ({"init": "pca"}, ValueError, "init must be"),
-        ({"a0": 0.0}, ValueError, "a0 must be a positive number"),
-        ({"b0": "big"}, ValueError, "b0 must be a positive number"),
+        ({"a0": 0.0}, ValueError, "a0 must be positive and finite"),
+        ({"b0": "big"}, ValueError, "b0 must be positive and finite"),
         ({"callbacks": print}, TypeError, "sequence of functions"),
     ],
 )
-def test_bad_words(words: dict[str, Any], error: type[Exception], message: str, noisy: np.ndarray) -> None:
+def test_bad_parameters(parameters: dict[str, Any], error: type[Exception], message: str, noisy: np.ndarray) -> None:
     with pytest.raises(error, match=message):
-        BetaBernoulliDictionaryLearning(**words).fit(noisy)
+        BetaBernoulliDictionaryLearning(**parameters).fit(noisy)

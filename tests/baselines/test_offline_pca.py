@@ -27,5 +27,5 @@ def test_as_it_is_no_other_basis_is_better_with_the_first_atoms(stream: np.ndarr
 
 
 def test_too_many_components(stream: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="n_components must be at most 8, got 9"):
+    with pytest.raises(ValueError, match="n_components must be an integer from 1 to n_features = 8, got 9"):
         OfflinePCA(9).fit(stream)

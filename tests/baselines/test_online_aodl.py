@@ -1,4 +1,4 @@
-"""Online dictionary learning by turns, and the two solvers behind it."""
+"""Online dictionary learning, and its two solvers."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_stream_goes_on_from_what_spams_remembers(spams: Any, stream: np.nda
 
 @pytest.mark.parametrize(("steps", "calls"), [(1, 60), (60, 1)])
 def test_what_spams_forgets(spams: Any, stream: np.ndarray, steps: int, calls: int) -> None:
-    """Under a penalty that leaves no code, the memory is all that changes."""
+    """With a penalty so large that all codes are zero, forgetting is all that changes the statistics."""
     size, first = 10, 200
     learner = SpamsSolver(np.random.RandomState(0))
     learner.memory = {"A": np.eye(8, order="F"), "B": np.eye(8, order="F"), "iter": first}
@@ -112,14 +112,14 @@ def test_what_spams_forgets(spams: Any, stream: np.ndarray, steps: int, calls: i
 
 
 def test_a_call_is_cut_into_mini_batches(solver: str, stream: np.ndarray, fed: Any) -> None:
-    words: dict[str, Any] = {"penalty": 1.0, "solver": solver, "random_state": 0}
-    cut = OnlineAODL(batch_size=10, **words).partial_fit(stream[:205])
+    parameters: dict[str, Any] = {"penalty": 1.0, "solver": solver, "random_state": 0}
+    cut = OnlineAODL(batch_size=10, **parameters).partial_fit(stream[:205])
     assert cut.n_steps_ == 21
-    fed_alone = fed(OnlineAODL(**words), stream[:205])
+    fed_alone = fed(OnlineAODL(**parameters), stream[:205])
     assert fed_alone.n_steps_ == 21
     if solver == "scikit-learn":
         np.testing.assert_array_equal(cut.components_, fed_alone.components_)
-    else:  # other mini-batches of the same rows, and another memory of the first ones
+    else:  # SPAMS forms other mini-batches of the same rows, and forgets at another rate
         closest = np.abs(cut.components_ @ fed_alone.components_.T).max(axis=1)
         assert np.median(closest) > 0.9
 
@@ -133,12 +133,12 @@ def test_spams_deals_the_rows_always_in_the_same_way(spams: Any, stream: np.ndar
 
 
 def test_lost_atoms_are_drawn_from_the_seed(spams: Any, monkeypatch: pytest.MonkeyPatch, stream: np.ndarray) -> None:
-    """SPAMS would draw them from a generator that nobody can seed."""
+    """SPAMS would draw them from a generator that cannot be seeded."""
     given = []
 
-    def train(*args: Any, D: np.ndarray, **words: Any) -> Any:
+    def train(*args: Any, D: np.ndarray, **parameters: Any) -> Any:
         given.append(D.copy())
-        columns, model = real(*args, D=D, **words)
+        columns, model = real(*args, D=D, **parameters)
         columns[:, 3] = 0.0
         return columns, model
 
@@ -176,9 +176,9 @@ def test_which_solver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("parameters", "message"),
     [
-        ({"penalty": 0.0}, "penalty must be a positive number, got 0.0"),
+        ({"penalty": 0.0}, "penalty must be positive and finite, got 0.0"),
         ({"penalty": "much"}, "penalty must be"),
         ({"penalty": np.inf}, "penalty must be"),
         ({"solver": "lasso"}, "solver must be"),
@@ -190,9 +190,9 @@ def test_which_solver(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"n_components": -1}, "n_components must be"),
     ],
 )
-def test_bad_words(words: dict[str, Any], message: str, stream: np.ndarray) -> None:
+def test_bad_parameters(parameters: dict[str, Any], message: str, stream: np.ndarray) -> None:
     for call in ("fit", "partial_fit"):
-        learner = OnlineAODL(**words)
+        learner = OnlineAODL(**parameters)
         with pytest.raises(ValueError, match=message):
             getattr(learner, call)(stream[:20])
         assert not hasattr(learner, "components_")

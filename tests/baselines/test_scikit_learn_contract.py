@@ -36,7 +36,7 @@ if find_spec("spams") is not None:
     ESTIMATORS.append(OnlineAODL(solver="spams", random_state=0))
 
 
-# Some of the checks' data are noise, in which there is no independent component to converge to.
+# Some of the checks use noise, which has no independent components to converge to.
 @pytest.mark.filterwarnings("ignore:FastICA did not converge:sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:

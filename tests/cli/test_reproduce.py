@@ -16,7 +16,7 @@ from orthostream.cli import reproduce as command
 from orthostream.cli.main import main
 from orthostream.experiments import Plan
 from orthostream.experiments.methods import AODL_TUNED
-from orthostream.experiments.whole_file import OutputError
+from orthostream.experiments.output import OutputError
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_a_full_disk_is_one_line(
     def full(path: Path, content: bytes) -> None:
         raise OutputError(f"cannot write {path}: No space left on device")
 
-    monkeypatch.setattr("orthostream.experiments.reproduction.write_whole", full)
+    monkeypatch.setattr("orthostream.experiments.reproduction.write_output", full)
     assert run("sparse-pca", "--quick", "--output", str(tmp_path)) == 2
     assert "No space left on device" in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()

@@ -1,4 +1,4 @@
-"""The Airly data set: what is loaded, and what is said when it is not as it was shipped."""
+"""The Airly data set: loading it, and messages about missing and damaged files."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ def test_the_folder_may_be_named_in_four_ways(shipped: Path, monkeypatch: pytest
         np.testing.assert_array_equal(load_airly().data, expected)
 
 
-def test_bad_words_are_plain_errors(shipped: Path) -> None:
-    for words in ({"quantity": "wind"}, {"fill": "zero"}):
-        with pytest.raises(ValueError, match=next(iter(words))) as caught:
-            load_airly(shipped, **words)
+def test_bad_parameters_are_plain_errors(shipped: Path) -> None:
+    for parameters in ({"quantity": "wind"}, {"fill": "zero"}):
+        with pytest.raises(ValueError, match=next(iter(parameters))) as caught:
+            load_airly(shipped, **parameters)
         assert not isinstance(caught.value, DataFolderError)
 
 
@@ -144,11 +144,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "an hour absent": (
         edited("may-2017.csv", lambda text: without_line(text, 31)),
-        r"may-2017\.csv, column 'UTC time': '2017-05-02T07:00:00' where '2017-05-02T06:00:00' should follow",
+        r"may-2017\.csv, column 'UTC time': '2017-05-02T07:00:00' instead of '2017-05-02T06:00:00'",
     ),
     "an hour twice": (
         edited("may-2017.csv", lambda text: text.replace("2017-05-02T06", "2017-05-02T05")),
-        r"may-2017\.csv, column 'UTC time': '2017-05-02T05:00:00' where '2017-05-02T06:00:00' should follow",
+        r"may-2017\.csv, column 'UTC time': '2017-05-02T05:00:00' instead of '2017-05-02T06:00:00'",
     ),
     "another month": (
         lambda folder: shutil.copy(folder / "may-2017.csv", folder / "july-2017.csv"),
@@ -163,7 +163,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no time": (drop_column("UTC time"), r"june-2017\.csv has no column 'UTC time'"),
     "column twice": (
         edited("june-2017.csv", lambda text: text.replace("3_humidity", "3_temperature", 1)),
-        r"june-2017\.csv: the column '3_temperature' stands there twice",
+        r"june-2017\.csv: the column '3_temperature' occurs twice",
     ),
     "a sensor without a place": (
         edited("sensor_locations.csv", lambda text: without_line(text, 2)),
@@ -190,21 +190,21 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     },
     "bytes": (
         lambda folder: (folder / "june-2017.csv").write_bytes(bytes(range(256)) * 9),
-        r"june-2017\.csv cannot be read as text in CSV",
+        r"june-2017\.csv cannot be read as CSV",
     ),
     "one byte": (
         lambda folder: (folder / "june-2017.csv").write_bytes(
             (folder / "june-2017.csv").read_bytes().replace(b"140_pm10", b"140_\xff10")
         ),
-        r"june-2017\.csv cannot be read as text in CSV: 'utf-8' codec",
+        r"june-2017\.csv cannot be read as CSV: 'utf-8' codec",
     ),
     "zero bytes": (
         edited("june-2017.csv", lambda text: text.replace("140_pm10", "140_\0m10")),
-        r"june-2017\.csv cannot be read as text in CSV: it contains zero bytes",
+        r"june-2017\.csv cannot be read as CSV: it contains zero bytes",
     ),
     "an open quote": (
         edited("june-2017.csv", lambda text: text.replace("T02:00:00,-8,", 'T02:00:00,"-8,', 1)),
-        r"june-2017\.csv cannot be read as text in CSV",
+        r"june-2017\.csv cannot be read as CSV",
     ),
 }
 

@@ -13,7 +13,7 @@ from orthostream.datasets import DriftingDictionary, make_bernoulli_gaussian
 
 
 def first_version(n_samples: int, n_features: int, sparsity: float, seed: int) -> tuple[np.ndarray, ...]:
-    """The draws in their old order, which seeds of other tests rely on."""
+    """The draws in their original order: the seeds of other tests depend on it."""
     rng = np.random.RandomState(seed)
     q, r = np.linalg.qr(rng.standard_normal((n_features, n_features)))
     components = (q * np.sign(np.diagonal(r))).T
@@ -29,9 +29,9 @@ def test_plain_streams_are_what_they_always_were(shape: tuple[int, int]) -> None
     np.testing.assert_array_equal(data.components_at(17), data.components)
 
 
-@pytest.mark.parametrize("words", [{"noise": 0.5}, {"drift": 0.01}, {"noise": 0.1, "drift": 0.3}])
-def test_extras_leave_codes_and_the_first_dictionary_alone(words: dict[str, float]) -> None:
-    plain, made = (make_bernoulli_gaussian(40, 6, random_state=1, **extra) for extra in ({}, words))
+@pytest.mark.parametrize("parameters", [{"noise": 0.5}, {"drift": 0.01}, {"noise": 0.1, "drift": 0.3}])
+def test_extras_leave_codes_and_the_first_dictionary_alone(parameters: dict[str, float]) -> None:
+    plain, made = (make_bernoulli_gaussian(40, 6, random_state=1, **extra) for extra in ({}, parameters))
     np.testing.assert_array_equal(made.codes, plain.codes)
     np.testing.assert_array_equal(made.components, plain.components)
     assert np.abs(made.samples - plain.samples).max() > 1e-3
@@ -47,7 +47,7 @@ def test_laplacian_codes() -> None:
     np.testing.assert_array_equal(made.codes != 0, plain.codes != 0)
     active = made.codes[made.codes != 0]
     assert np.var(active) == pytest.approx(1.0, abs=0.03)
-    # Of a Laplacian of variance 1; a normal variable has 0.798 and 3.
+    # Values for a Laplacian variable of variance 1; a normal one has 0.798 and 3.
     assert np.mean(np.abs(active)) == pytest.approx(np.sqrt(0.5), abs=0.01)
     assert np.mean(active**4) == pytest.approx(6.0, abs=0.4)
     np.testing.assert_allclose(made.codes @ made.components, made.samples, atol=1e-12)
@@ -87,9 +87,9 @@ def test_a_drifting_dictionary_can_be_pickled() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "parameters",
     [{"noise": -1.0}, {"noise": np.nan}, {"noise": np.inf}, {"drift": np.nan}, {"drift": np.inf}, {"codes": "cauchy"}],
 )
-def test_bad_words(words: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=f"{next(iter(words))} must"):
-        make_bernoulli_gaussian(**words)
+def test_bad_parameters(parameters: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(parameters))} must"):
+        make_bernoulli_gaussian(**parameters)

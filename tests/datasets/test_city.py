@@ -1,4 +1,4 @@
-"""The simulated city, alone and beside the real one."""
+"""The simulated city, and how it compares with the real one."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_readings_are_whole_degrees_near_the_truth(city) -> None:
 
 def test_the_truth_does_not_depend_on_how_it_is_read() -> None:
     read, fine, whole = (
-        make_city(300, 9, random_state=4, **words)
-        for words in ({}, {"quantised": 0.0, "missing": 0.0}, {"missing": 0.0})
+        make_city(300, 9, random_state=4, **parameters)
+        for parameters in ({}, {"quantised": 0.0, "missing": 0.0}, {"missing": 0.0})
     )
     np.testing.assert_array_equal(read.truth, fine.truth)
     assert not np.isnan(fine.data).any() and np.isnan(read.data).any()
@@ -139,7 +139,7 @@ def test_the_share_of_gaps_is_what_was_asked_for(missing: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "parameters",
     [
         {"n_hours": 0},
         {"n_hours": 2.5},
@@ -152,13 +152,13 @@ def test_the_share_of_gaps_is_what_was_asked_for(missing: float) -> None:
         {"fill": "zero"},
     ],
 )
-def test_bad_words(words: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=f"{next(iter(words))} must"):
-        make_city(**words)
+def test_bad_parameters(parameters: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(parameters))} must"):
+        make_city(**parameters)
 
 
 def statistics(data: np.ndarray) -> dict[str, np.ndarray]:
-    """What the simulated city was tuned by; each is a positive number, of which only the ratio to another matters."""
+    """Statistics that the simulated city was tuned to; all are positive, and compared by their ratios."""
     means = np.nanmean(data, axis=1)
     deviations = data - means[:, None]
     pairs = pd.DataFrame(data).corr(min_periods=500).to_numpy()[np.triu_indices(data.shape[1], 1)]

@@ -33,7 +33,7 @@ def test_sparse_component() -> None:
     assert np.linalg.norm(data.component) == pytest.approx(1.0)
 
 
-def test_bad_words() -> None:
+def test_bad_parameters() -> None:
     with pytest.raises(ValueError, match="sparsity"):
         make_bernoulli_gaussian(sparsity=0.0)
     with pytest.raises(ValueError, match="n_nonzero"):

@@ -1,4 +1,4 @@
-"""The NOAA data set: what is loaded, and what is said when it is not as described."""
+"""The NOAA data set: loading it, and messages about missing and damaged files."""
 
 from __future__ import annotations
 

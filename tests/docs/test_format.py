@@ -1,4 +1,4 @@
-"""The format is as its document says: the worked example decodes, and the test values are right."""
+"""The document of the format is right: its worked example decodes, and its test values hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links between the documents lead somewhere."""
+"""Links in the documents point to existing files and headings."""
 
 from __future__ import annotations
 

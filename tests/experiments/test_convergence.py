@@ -1,4 +1,4 @@
-"""Section V-B on a small scale: the orderings that the paper claims, and what the runs rest on."""
+"""Section V-B on a small scale: the orderings that the paper claims, and the parts of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from orthostream import OrthogonalDictionaryLearning
 from orthostream.experiments import EXPERIMENTS, Plan, Verdict
-from orthostream.experiments.convergence import RUNS, Setting, _streams, blocks, learn, moments
+from orthostream.experiments.convergence import RUNS, StreamSetting, _streams, blocks, learn, moments
 from orthostream.experiments.convergence_figures import reaches
 from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, L4, PROPOSED, SFW
 from orthostream.experiments.task import run_tasks
@@ -26,7 +26,7 @@ def nothing(share: float) -> None:
 
 @pytest.fixture(scope="session")
 def outcomes(tmp_path_factory: pytest.TempPathFactory):
-    """The three figures of a small run; slow ones are left out of the large dictionary's."""
+    """The three figures of a small run, without the tuned Online AODL, which is slow."""
     plan = Plan(trials=_SMALL.trials, steps=_SMALL.steps, without=frozenset({AODL_TUNED}))
     figures = [EXPERIMENTS[name] for name in ("batch-size", "dictionary-size", "sparsity")]
     tasks = [task for figure in figures for task in figure.tasks(plan)]
@@ -34,7 +34,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory):
     return {figure.name: figure.outcome(plan, results) for figure in figures}
 
 
-def errors_at_the_end(outcome, setting: Setting) -> dict[str, float]:
+def errors_at_the_end(outcome, setting: StreamSetting) -> dict[str, float]:
     wanted = f"{setting.text} t={_SMALL.steps}"
     return {r.method: r.value for r in outcome.records if r.setting == wanted and r.metric == "recovery_error"}
 
@@ -42,12 +42,12 @@ def errors_at_the_end(outcome, setting: Setting) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("name", "easy", "hard"),
     [
-        ("batch-size", Setting(batch_size=10), Setting(batch_size=1)),
-        ("dictionary-size", Setting(n_features=10), Setting(n_features=50)),
-        ("sparsity", Setting(sparsity=0.3), Setting(sparsity=0.5)),
+        ("batch-size", StreamSetting(batch_size=10), StreamSetting(batch_size=1)),
+        ("dictionary-size", StreamSetting(n_features=10), StreamSetting(n_features=50)),
+        ("sparsity", StreamSetting(sparsity=0.3), StreamSetting(sparsity=0.5)),
     ],
 )
-def test_the_orderings_of_the_paper(outcomes, name: str, easy: Setting, hard: Setting) -> None:
+def test_the_orderings_of_the_paper(outcomes, name: str, easy: StreamSetting, hard: StreamSetting) -> None:
     fast, slow = (errors_at_the_end(outcomes[name], setting) for setting in (easy, hard))
     for method in (PROPOSED, SFW, L4, AODL):
         assert fast[method] < slow[method]
@@ -60,10 +60,10 @@ def test_the_orderings_of_the_paper(outcomes, name: str, easy: Setting, hard: Se
 
 
 def test_the_levels_of_the_paper(outcomes) -> None:
-    at_1000 = errors_at_the_end(outcomes["batch-size"], Setting())
+    at_1000 = errors_at_the_end(outcomes["batch-size"], StreamSetting())
     assert 0.5e-3 < at_1000[PROPOSED] < 2e-3
     assert at_1000[AVERAGED] < 0.7 * at_1000[PROPOSED]
-    assert errors_at_the_end(outcomes["sparsity"], Setting(sparsity=0.5))[PROPOSED] < 4e-3
+    assert errors_at_the_end(outcomes["sparsity"], StreamSetting(sparsity=0.5))[PROPOSED] < 4e-3
 
 
 def test_every_claim_names_the_papers_step_once(outcomes) -> None:
@@ -77,13 +77,13 @@ def test_a_picture_shows_what_its_columns_say(outcomes) -> None:
     assert lengths == {len(moments(_SMALL.steps))}
     figure = picture.draw()
     drawn = {line.get_label(): line.get_ydata() for line in figure.axes[0].get_lines()}
-    assert np.array_equal(drawn[PROPOSED], picture.columns[f"{PROPOSED} ({Setting().text})"])
+    assert np.array_equal(drawn[PROPOSED], picture.columns[f"{PROPOSED} ({StreamSetting().text})"])
 
 
 def test_the_stack_is_what_the_learner_does() -> None:
-    truth, start, chunks = _streams(Setting(), 2, 30, (5, 0))
+    truth, start, chunks = _streams(StreamSetting(), 2, 30, (5, 0))
     samples = np.concatenate(list(chunks))
-    ours = learn(PROPOSED, 0.0, tuple(Setting()), 2, 30, (5, 0), nothing)[PROPOSED]
+    ours = learn(PROPOSED, 0.0, tuple(StreamSetting()), 2, 30, (5, 0), nothing)[PROPOSED]
     for trial in range(2):
         learner = OrthogonalDictionaryLearning.preset("paper", init=start[trial].T)
         for rows in samples[:, trial]:
@@ -92,7 +92,7 @@ def test_the_stack_is_what_the_learner_does() -> None:
 
 
 def test_methods_see_the_same_streams() -> None:
-    first, second = (_streams(Setting(), 3, 10, (0, 1)) for _ in range(2))
+    first, second = (_streams(StreamSetting(), 3, 10, (0, 1)) for _ in range(2))
     for one, other in zip([*first[:2], *first[2]], [*second[:2], *second[2]], strict=True):
         assert np.array_equal(one, other)
 
@@ -100,7 +100,7 @@ def test_methods_see_the_same_streams() -> None:
 @pytest.mark.parametrize("method", [AODL, AODL_TUNED, SFW, L4])
 def test_the_same_seed_gives_the_same_numbers(method: str) -> None:
     first, second, other = (
-        learn(method, 0.5, tuple(Setting(n_features=5)), 2, 20, (seed, 0), nothing)[RUNS[method][0]]
+        learn(method, 0.5, tuple(StreamSetting(n_features=5)), 2, 20, (seed, 0), nothing)[RUNS[method][0]]
         for seed in (0, 0, 1)
     )
     assert np.array_equal(first, second)
@@ -109,9 +109,9 @@ def test_the_same_seed_gives_the_same_numbers(method: str) -> None:
 
 def test_a_tuned_penalty_matters_more_than_the_paper_says() -> None:
     """Online AODL is far behind with the paper's penalty of 0.1, and close with 0.5."""
-    ours = learn(PROPOSED, 0.0, tuple(Setting()), 4, 2000, (0, 0), nothing)[PROPOSED][:, -1].mean()
-    papers = learn(AODL, Setting().penalty, tuple(Setting()), 4, 2000, (0, 0), nothing)[AODL][:, -1].mean()
-    tuned = learn(AODL_TUNED, 0.5, tuple(Setting()), 4, 2000, (0, 0), nothing)[AODL_TUNED][:, -1].mean()
+    ours = learn(PROPOSED, 0.0, tuple(StreamSetting()), 4, 2000, (0, 0), nothing)[PROPOSED][:, -1].mean()
+    papers = learn(AODL, StreamSetting().penalty, tuple(StreamSetting()), 4, 2000, (0, 0), nothing)[AODL][:, -1].mean()
+    tuned = learn(AODL_TUNED, 0.5, tuple(StreamSetting()), 4, 2000, (0, 0), nothing)[AODL_TUNED][:, -1].mean()
     assert papers > 100 * ours
     assert tuned < ours
 

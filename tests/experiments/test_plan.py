@@ -1,4 +1,4 @@
-"""Plans and names that cannot be run are refused before anything is done."""
+"""Bad plans and names are refused before anything runs."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import Any
 import pytest
 
 from orthostream.datasets import make_city
-from orthostream.experiments import EXPERIMENTS, Plan, Readings, reproduce
-from orthostream.experiments.methods import OPTIONAL, PROPOSED
+from orthostream.experiments import EXPERIMENTS, Plan, SensorReadings, reproduce
+from orthostream.experiments.methods import PROPOSED
+from orthostream.experiments.registry import OPTIONAL
 from orthostream.experiments.reproduction import reductions
 
 
 @pytest.mark.parametrize(
-    ("words", "error", "told"),
+    ("parameters", "error", "told"),
     [
-        ({"trials": 0}, ValueError, "trials must be an integer of at least 1, got 0"),
+        ({"trials": 0}, ValueError, "trials must be a positive integer, got 0"),
         ({"steps": -1}, ValueError, "steps must be"),
         ({"epochs": 2.5}, ValueError, "epochs must be"),
         ({"seed": None}, ValueError, "seed must be an integer of at least 0, got None"),
         ({"without": {"bogus"}}, ValueError, "'bogus' cannot be left out"),
         ({"without": {PROPOSED}}, ValueError, "'proposed' cannot be left out"),
-        ({"readings": make_city(10, 3, random_state=0)}, TypeError, "Readings.of"),
+        ({"readings": make_city(10, 3, random_state=0)}, TypeError, "SensorReadings.of"),
     ],
 )
-def test_bad_plans(words: dict[str, Any], error: type[Exception], told: str) -> None:
+def test_bad_plans(parameters: dict[str, Any], error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
-        Plan(**words)
+        Plan(**parameters)
 
 
 @pytest.mark.parametrize("names", [["x"], "x", [], ["sparsity", "y"]])
@@ -38,7 +39,7 @@ def test_unknown_experiments(names: Any, tmp_path: Path) -> None:
 
 
 def test_sensors_want_readings(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"Readings\.of"):
+    with pytest.raises(ValueError, match=r"SensorReadings\.of"):
         reproduce("sensors", Plan(), tmp_path / "out")
 
 
@@ -57,7 +58,7 @@ def test_a_name_and_a_path_as_text_will_do(tmp_path: Path) -> None:
 
 def test_the_full_plan_needs_no_note() -> None:
     assert reductions(Plan(), list(EXPERIMENTS)) == []
-    city = Readings.of("A simulated city", make_city(10, 3, random_state=0), real=False)
+    city = SensorReadings.of("A simulated city", make_city(10, 3, random_state=0), real=False)
     assert "a simulated city" in reductions(Plan(readings=city), ["sensors"])[0]
     assert reductions(Plan(readings=city), ["sparsity"]) == []
 

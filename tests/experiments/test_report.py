@@ -1,4 +1,4 @@
-"""The report as a reader sees it: in a real browser, where there is one."""
+"""The report, also in a real browser if there is one."""
 
 from __future__ import annotations
 

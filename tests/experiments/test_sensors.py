@@ -12,11 +12,9 @@ from orthostream import OrthogonalDictionaryLearning
 from orthostream.baselines import L4DictionaryLearning, SFWDictionaryLearning
 from orthostream.datasets import load_airly, make_city
 from orthostream.dictionary.sparse_coding import keep_largest
-from orthostream.experiments import EXPERIMENTS, Plan, Readings, Verdict, paper_values
-from orthostream.experiments.contenders import ONLINE, contender
+from orthostream.experiments import EXPERIMENTS, Plan, SensorReadings, Verdict, paper_values
 from orthostream.experiments.methods import (
     AODL,
-    BASELINES,
     CONSTANT,
     COSINES,
     DEEP,
@@ -32,6 +30,7 @@ from orthostream.experiments.methods import (
 )
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.protocol import follow, slots, train
+from orthostream.experiments.registry import BASELINES, ONLINE, contender
 from orthostream.experiments.sensor_results import rmse
 from orthostream.experiments.task import run_tasks
 from orthostream.metrics import relative_rmse
@@ -44,12 +43,12 @@ def nothing(share: float) -> None:
 
 
 @pytest.fixture(scope="session")
-def city() -> Readings:
-    return Readings.of("A simulated city", make_city(4400, 40, random_state=0), real=False)
+def city() -> SensorReadings:
+    return SensorReadings.of("A simulated city", make_city(4400, 40, random_state=0), real=False)
 
 
 @pytest.fixture(scope="session")
-def outcome(city: Readings, tmp_path_factory: pytest.TempPathFactory):
+def outcome(city: SensorReadings, tmp_path_factory: pytest.TempPathFactory):
     plan = Plan(quick=True, sweeps=2, readings=city, without=frozenset({DEEP}))
     experiment = EXPERIMENTS["sensors"]
     return experiment.outcome(plan, run_tasks(experiment.tasks(plan), tmp_path_factory.mktemp("t"), workers=1))
@@ -90,7 +89,7 @@ def test_more_coefficients_lose_less(outcome) -> None:
         assert values == sorted(values, reverse=True)
 
 
-def test_before_and_after_are_the_dictionaries_they_claim_to_be(city: Readings) -> None:
+def test_before_and_after_are_the_dictionaries_they_claim_to_be(city: SensorReadings) -> None:
     rows = city.rows[:4118]
     runner = contender(PROPOSED, seed=0)
     runner.start(rows[4000:4100])
@@ -106,7 +105,7 @@ def test_before_and_after_are_the_dictionaries_they_claim_to_be(city: Readings) 
         assert result[f"errors {protocol}"][ETAS.index(8)] == pytest.approx(errors)
 
 
-def test_rmse_over_slots_is_the_metric(city: Readings) -> None:
+def test_rmse_over_slots_is_the_metric(city: SensorReadings) -> None:
     rows = city.rows[:4130]
     result = train(PCA, (), rows, 4000, 4100, 0, 0, nothing)
     moment = rows[:4000].T @ rows[:4000]
@@ -126,7 +125,7 @@ def test_rmse_over_slots_is_the_metric(city: Readings) -> None:
         (SFW_POLAR, partial(SFWDictionaryLearning, polar=True)),
     ],
 )
-def test_contenders_are_what_the_estimators_do(method: str, estimator, city: Readings) -> None:
+def test_contenders_are_what_the_estimators_do(method: str, estimator, city: SensorReadings) -> None:
     runner = contender(method, seed=0)
     runner.start(city.rows[4000:4100])
     learner = estimator(init=runner.state.x.T)
@@ -143,21 +142,21 @@ def test_verdicts_on_baselines_want_all_of_them_trained_on_the_papers_data(outco
     assert set(judged.values()) == {Verdict.NOT_COMPARABLE}
 
 
-def test_an_hour_that_no_sensor_was_read_is_named(city: Readings) -> None:
+def test_an_hour_that_no_sensor_was_read_is_named(city: SensorReadings) -> None:
     made = make_city(30, 4, random_state=0)
     made.data[7] = np.nan
     with pytest.raises(ValueError, match="no sensor was read at 2017-01-01T07"):
-        Readings.of("A city", made, real=False)
+        SensorReadings.of("A city", made, real=False)
 
 
 @pytest.mark.parametrize("method", ONLINE)
-def test_online_methods_follow_the_same_stream_twice_alike(method: str, city: Readings) -> None:
+def test_online_methods_follow_the_same_stream_twice_alike(method: str, city: SensorReadings) -> None:
     first, second = (follow(method, 1.0, city.rows[:4160], 3, nothing) for _ in range(2))
     for key in ("errors before", "errors after", "energy"):
         assert np.array_equal(first[key], second[key])
 
 
-def test_offline_methods_never_see_the_test(city: Readings) -> None:
+def test_offline_methods_never_see_the_test(city: SensorReadings) -> None:
     rows = city.rows[:4160]
     changed = rows.copy()
     changed[4000:4100] += 5.0
@@ -166,7 +165,7 @@ def test_offline_methods_never_see_the_test(city: Readings) -> None:
         assert np.array_equal(plain, other)
 
 
-def test_walk_forward_chooses_on_the_training_readings_alone(city: Readings) -> None:
+def test_walk_forward_chooses_on_the_training_readings_alone(city: SensorReadings) -> None:
     plan = Plan(readings=city, without=frozenset({DEEP}))
     folds = [task for task in EXPERIMENTS["sensors"].tasks(plan) if "fold" in task.name]
     assert {task.arguments["method"] for task in folds} == {NCBDL}
@@ -190,14 +189,14 @@ def test_rmse_on_the_papers_data_is_at_or_below_the_papers(airly_folder: Path) -
     after, before = (100 * rmse(found[f"errors {p}"], found["energy"]) for p in ("after", "before"))
     assert (after <= paper_values.RMSE[PROPOSED]).all()
     assert (before <= paper_values.RMSE[PROPOSED]).all()
-    # What a plain transcription with singular values gets, to within the choice of the start.
+    # The numbers of a plain transcription with singular values; the tolerance covers another start.
     assert after == pytest.approx([4.06, 2.30, 2.05, 1.38, 0.85, 0.38], rel=0.12)
     constant = follow(CONSTANT, 0.0, rows, 0, nothing)
     assert (rmse(constant["errors before"], constant["energy"]) < before / 100).all()
 
 
 def test_one_sensor_on_the_papers_data(airly_folder: Path, tmp_path: Path) -> None:
-    readings = Readings.of("Airly", load_airly(airly_folder), real=True)
+    readings = SensorReadings.of("Airly", load_airly(airly_folder), real=True)
     plan = Plan(readings=readings)
     experiment = EXPERIMENTS["sensor-45"]
     results = run_tasks(experiment.tasks(plan), tmp_path, workers=1)
@@ -209,7 +208,7 @@ def test_one_sensor_on_the_papers_data(airly_folder: Path, tmp_path: Path) -> No
     assert worst["eta0=17 after"] == pytest.approx(np.abs(estimate - reading).max())
     assert worst["eta0=17 after"] < worst["eta0=8 after"]
     assert "9 that are silent" in outcome.claims[0].remark
-    # No sensor with readings of its own comes back within the 0.23 degrees that the paper prints.
+    # No sensor that reported is decoded within the 0.23 degrees of the paper.
     first = int(np.searchsorted(readings.time, np.datetime64("2017-10-27T21")))
     truth = readings.rows[first : first + 1000]
     heard = ~readings.gaps[first : first + 1000].all(axis=0)
@@ -218,7 +217,7 @@ def test_one_sensor_on_the_papers_data(airly_folder: Path, tmp_path: Path) -> No
     assert np.abs(decoded - truth).max(axis=0)[heard].min() > 0.23
 
 
-def test_one_sensor_of_a_city_with_other_dates(city: Readings, tmp_path: Path) -> None:
+def test_one_sensor_of_a_city_with_other_dates(city: SensorReadings, tmp_path: Path) -> None:
     plan = Plan(readings=city)
     experiment = EXPERIMENTS["sensor-45"]
     outcome = experiment.outcome(plan, run_tasks(experiment.tasks(plan), tmp_path, workers=1))

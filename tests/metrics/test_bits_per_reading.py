@@ -1,4 +1,4 @@
-"""What a sparse code costs."""
+"""Bits per reading of a sparse code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_numbers_of_numpy() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "parameters",
     [
         {"n_features": 0},
         {"n_features": 5.0},
@@ -52,6 +52,6 @@ def test_numbers_of_numpy() -> None:
         {"value_bits": np.nan},
     ],
 )
-def test_bad_words(words: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=r"must be a"):
-        bits_per_reading(**({"n_features": 5, "n_nonzero": 3} | words))
+def test_bad_parameters(parameters: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        bits_per_reading(**({"n_features": 5, "n_nonzero": 3} | parameters))

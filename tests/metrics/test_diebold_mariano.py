@@ -143,7 +143,7 @@ def test_the_shortest_records(n_slots: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "words", "message"),
+    ("first", "parameters", "message"),
     [
         (np.ones(4), {}, "4 slots are too few for a horizon of 4"),
         (np.ones(1), {"horizon": 1}, "too few"),
@@ -157,9 +157,9 @@ def test_the_shortest_records(n_slots: int) -> None:
         (np.ones(9), {"variant": "plain"}, "variant must be"),
     ],
 )
-def test_bad_input(first: np.ndarray, words: dict[str, object], message: str) -> None:
+def test_bad_input(first: np.ndarray, parameters: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        diebold_mariano(first, np.zeros(first.shape), **words)
+        diebold_mariano(first, np.zeros(first.shape), **parameters)
 
 
 def test_different_numbers_of_slots() -> None:

@@ -1,4 +1,4 @@
-"""What the paper compares with, and what a user would pick instead."""
+"""The baselines of the paper, and what a user would pick instead."""
 
 from orthostream.baselines.dct import DCT
 from orthostream.baselines.deep_stgdl import DeepSTGDL

@@ -1,8 +1,8 @@
-"""Who does the work of `OnlineAODL`: SPAMS, by the authors of the method, or scikit-learn.
+"""The two solvers of `OnlineAODL`: SPAMS, by the authors of the method, and scikit-learn.
 
-A solver learns atoms by turns: the codes of a mini-batch by the lasso, then the atoms from what it remembers of all
-codes. Both forget alike in the long run: with mini-batches of B samples the memory is multiplied by about 1 - B / t at
-step t. Atoms are rows, and of length one.
+A solver alternates: it finds the codes of a mini-batch by the lasso, then updates the atoms from statistics of all
+codes so far. Both solvers forget at the same rate in the long run: with mini-batches of B samples the statistics are
+multiplied by about 1 - B / t at step t. Atoms are rows of unit length.
 """
 
 from __future__ import annotations
@@ -18,30 +18,31 @@ import numpy as np
 from sklearn.decomposition import MiniBatchDictionaryLearning, dict_learning, sparse_encode
 from sklearn.exceptions import ConvergenceWarning
 
+from orthostream._checks import one_of
 from orthostream._typing import FloatArray
 from orthostream.baselines.base import unit_rows
 
 
 class AlternatingSolver(ABC):
-    """The three things that `OnlineAODL` asks for; ``weight`` is that of the l1 norm against half of the squares."""
+    """What `OnlineAODL` needs from a solver; ``weight`` multiplies the l1 norm, next to half of the squared error."""
 
     def __init__(self, rng: np.random.RandomState) -> None:
         self.rng = rng
 
     @abstractmethod
     def learn(self, rows: FloatArray, atoms: FloatArray, weight: float, batch_size: int) -> FloatArray:
-        """Return the atoms after the mini-batches that the rows are cut into, and remember them."""
+        """Return the atoms after learning from the rows, one mini-batch at a time, and keep the statistics."""
 
     @abstractmethod
     def alternate(self, rows: FloatArray, atoms: FloatArray, weight: float, iterations: int) -> FloatArray:
-        """Return the atoms after some iterations over all rows, and remember nothing."""
+        """Return the atoms after some iterations over all rows; no statistics are kept."""
 
     @abstractmethod
     def codes(self, rows: FloatArray, atoms: FloatArray, weight: float) -> FloatArray:
         """Return the solution of the lasso for each row."""
 
     def _renewed(self, atoms: FloatArray) -> FloatArray:
-        """Return the atoms at length one, and those of no length, which nothing used, drawn anew."""
+        """Return the atoms scaled to unit length; zero atoms, which no sample used, are drawn again."""
         atoms = unit_rows(atoms)
         lost = ~atoms.any(axis=1)
         if lost.any():
@@ -50,11 +51,11 @@ class AlternatingSolver(ABC):
 
 
 class SpamsSolver(AlternatingSolver):
-    """`spams.trainDL`, which goes on from its matrices A and B.
+    """`spams.trainDL`, continued from its matrices A and B.
 
-    Where SPAMS draws: it permutes the rows of each call, from a seed that it sets itself, so always in the same way;
-    it takes rows in place of atoms that coincide, from the same seed; and it draws atoms in place of zeros from a
-    generator that is never seeded, which is why it is not given any. One thread adds up in one order.
+    Results are reproducible. SPAMS permutes the rows of each call, and replaces atoms that coincide by rows, from a
+    seed that it sets itself. It replaces zero atoms from a generator that is never seeded, so it is never given any.
+    One thread always sums in the same order.
     """
 
     def __init__(self, rng: np.random.RandomState) -> None:
@@ -104,7 +105,7 @@ class SpamsSolver(AlternatingSolver):
 
 
 class ScikitLearnSolver(AlternatingSolver):
-    """`MiniBatchDictionaryLearning`, for where SPAMS is not there: the same algorithm, slower."""
+    """`MiniBatchDictionaryLearning`, used if SPAMS is not installed: the same algorithm, slower."""
 
     def __init__(self, rng: np.random.RandomState) -> None:
         super().__init__(rng)
@@ -141,22 +142,21 @@ class ScikitLearnSolver(AlternatingSolver):
 
 
 def solver_by_name(name: Any, rng: np.random.RandomState) -> AlternatingSolver:
-    """Return a solver without memory; "auto" is SPAMS where that is installed.
+    """Return a new solver; "auto" is SPAMS if it is installed.
 
     >>> type(solver_by_name("scikit-learn", np.random.RandomState(0))).__name__
     'ScikitLearnSolver'
     """
-    if name not in ("auto", "spams", "scikit-learn"):
-        raise ValueError(f'solver must be "auto", "spams" or "scikit-learn", got {name!r}.')
+    one_of("solver", name, ("auto", "spams", "scikit-learn"))
     there = name != "scikit-learn" and find_spec("spams") is not None
     if name == "spams" and not there:
-        raise ImportError('solver="spams" needs SPAMS: pip install "orthostream[bench]", or take "scikit-learn".')
+        raise ImportError('solver="spams" needs SPAMS: pip install "orthostream[bench]", or use "scikit-learn".')
     return SpamsSolver(rng) if there else ScikitLearnSolver(rng)
 
 
 @contextmanager
 def _unfinished_paths() -> Iterator[None]:
-    """Let the lasso's path end where atoms almost coincide; what it found until there is the code."""
+    """Ignore warnings that the lasso stopped early because atoms almost coincide; its last solution is the code."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield

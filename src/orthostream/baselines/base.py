@@ -1,4 +1,4 @@
-"""What the baselines share: atoms as rows, codes with few nonzero entries, samples back from codes."""
+"""Base classes of the baselines: atoms are rows, codes are sparse, samples are linear in codes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.linear_model import orthogonal_mp_gram
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orthostream._checks import optional_integer
 from orthostream._typing import FloatArray
 from orthostream.dictionary.sparse_coding import keep_largest
 
 
 class LinearBaseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A dictionary whose samples are ``codes @ components_ + mean_``; subclasses say how it is learnt and how it codes.
+    """A dictionary that decodes by ``codes @ components_ + mean_``; subclasses learn it and find codes.
 
-    ``mean_`` is None where samples are taken as they are.
+    ``mean_`` is None if samples are not centred.
     """
 
     components_: FloatArray
@@ -34,16 +35,13 @@ class LinearBaseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return the codes of the samples, each with at most ``n_nonzero`` nonzero entries."""
         check_is_fitted(self, "components_")
         rows = self._validated(X, reset=False)
-        count = positive_count("n_nonzero", self.n_nonzero)
+        count = optional_integer("n_nonzero", self.n_nonzero)
         return self._codes(rows if self.mean_ is None else rows - self.mean_, count)
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the samples that codes stand for."""
         check_is_fitted(self, "components_")
-        codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
-        if codes.ndim != 2 or codes.shape[1] != len(self.components_):
-            raise ValueError(f"codes must have shape (n_samples, {len(self.components_)}), got {codes.shape}.")
-        samples: FloatArray = codes @ self.components_
+        samples: FloatArray = checked_codes(X, len(self.components_)) @ self.components_
         return samples if self.mean_ is None else samples + self.mean_
 
     @property
@@ -58,7 +56,7 @@ class LinearBaseline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return rows
 
     def _is_plain(self, X: Any) -> bool:
-        """Tell whether scikit-learn would hand the rows back as they are, in a tenth of the time that it takes."""
+        """Fast path: tell whether scikit-learn's validation would return the rows unchanged, in a tenth of its time."""
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -80,14 +78,26 @@ class OrthonormalBaseline(LinearBaseline):
 
 
 class PursuitBaseline(LinearBaseline):
-    """A baseline with atoms of length one at any angles: codes by orthogonal matching pursuit."""
+    """A baseline with atoms of unit length that are not orthogonal: codes by orthogonal matching pursuit."""
 
     def _codes(self, rows: FloatArray, count: int | None) -> FloatArray:
         return pursue(rows, self.components_, count)
 
 
+def checked_codes(codes: Any, n_components: int) -> FloatArray:
+    """Return codes, which may be a sparse matrix, as an array of shape (n_samples, n_components).
+
+    >>> checked_codes([[1, 0]], 2)
+    array([[1., 0.]])
+    """
+    dense: FloatArray = np.asarray(codes.toarray() if hasattr(codes, "toarray") else codes, dtype=np.float64)
+    if dense.ndim != 2 or dense.shape[1] != n_components:
+        raise ValueError(f"codes must have shape (n_samples, {n_components}), got {dense.shape}.")
+    return dense
+
+
 def pursue(rows: FloatArray, atoms: FloatArray, count: int | None) -> FloatArray:
-    """Return codes by scikit-learn's orthogonal matching pursuit; all coefficients are those of least norm.
+    """Return codes by scikit-learn's orthogonal matching pursuit; without a ``count``, those of least norm.
 
     >>> pursue(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [0.6, 0.8]]), 1)
     array([[0., 5.]])
@@ -96,7 +106,7 @@ def pursue(rows: FloatArray, atoms: FloatArray, count: int | None) -> FloatArray
         dense: FloatArray = rows @ np.linalg.pinv(atoms)
         return dense
     with warnings.catch_warnings():
-        # A pursuit that ends early has nothing left to explain, or nothing to explain it with: both are answers.
+        # A pursuit ends early if the residual is zero or no atom correlates with it. Its code is right in both cases.
         warnings.filterwarnings("ignore", "Orthogonal matching pursuit ended prematurely", RuntimeWarning)
         codes = orthogonal_mp_gram(
             atoms @ atoms.T, atoms @ rows.T, n_nonzero_coefs=min(count, *atoms.shape), copy_Xy=False
@@ -105,13 +115,13 @@ def pursue(rows: FloatArray, atoms: FloatArray, count: int | None) -> FloatArray
 
 
 def unit_rows(rows: FloatArray) -> FloatArray:
-    """Return the rows at length one; rows of zeros stay.
+    """Return the rows scaled to unit length; zero rows stay zero.
 
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    # The largest entry first: squares of what is left neither overflow nor vanish.
+    # Divide by the largest entry first, so that squares neither overflow nor underflow.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     scaled = rows / np.where(largest > 0.0, largest, 1.0)
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)
@@ -119,7 +129,7 @@ def unit_rows(rows: FloatArray) -> FloatArray:
 
 
 def second_moment(rows: FloatArray) -> FloatArray:
-    """Return the sum of y y' over the rows; what overflows is for `principal_axes` to find.
+    """Return the sum of y y' over the rows; `principal_axes` raises if it overflowed.
 
     >>> second_moment(np.array([[1.0, 2.0]]))
     array([[1., 2.],
@@ -141,18 +151,3 @@ def principal_axes(moment: FloatArray, count: int) -> FloatArray:
     axes = np.linalg.eigh(moment)[1].T[::-1][:count]
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
     return np.where(largest < 0.0, -axes, axes)
-
-
-def positive_count(name: str, value: Any, most: int | None = None) -> int | None:
-    """Return a constructor's word that is a positive integer or None, or say what is wrong with it.
-
-    >>> positive_count("n_nonzero", None), positive_count("n_nonzero", 3)
-    (None, 3)
-    """
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a positive integer or None, got {value!r}.")
-    if most is not None and value > most:
-        raise ValueError(f"{name} must be at most {most}, got {value!r}.")
-    return int(value)

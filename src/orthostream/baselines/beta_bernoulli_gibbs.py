@@ -5,9 +5,9 @@ The model of n samples of N features and K atoms::
     y_i = sum_k z_ik s_ik d_k + e_i,      z_ik ~ Bernoulli(pi_k),      pi_k ~ Beta(a0 / K, b0 (K - 1) / K),
     d_k ~ N(0, 1 / N),      s_ik ~ N(0, 1 / gamma_s),      e_i ~ N(0, 1 / gamma_e),      both gammas ~ Gamma
 
-A code x_ik is z_ik s_ik. The weight s of an atom that is not used does not touch the samples: it is integrated out, and
-an indicator is drawn together with its weight. The posterior of everything else is that of the model, and the
-chain moves faster. Atoms and codes are kept with one row for each atom; only atoms are looped over.
+A code x_ik is z_ik s_ik. The weight s of an unused atom does not affect the samples, so it is integrated out: an
+indicator is drawn together with its weight. The chain mixes faster, and the posterior of everything else is unchanged.
+Atoms and codes have one row for each atom, and loops run over atoms only.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ GAMMA_PRIOR = 1e-6
 
 
 class Draw(NamedTuple):
-    """One sample of all that is unknown."""
+    """One sample of all unknowns."""
 
     atoms: FloatArray
     """(K, N)"""
     codes: FloatArray
     """(K, n), zero where an atom is not used."""
     probabilities: FloatArray
-    """(K,), how often each atom is used."""
+    """(K,), the probability that a sample uses the atom."""
     weight_precision: float
     noise_precision: float
 
 
 def sweep(draw: Draw, samples: FloatArray, a0: float, b0: float, rng: np.random.RandomState) -> Draw:
-    """Return the next sample of the chain: every conditional drawn once."""
+    """Return the next sample of the chain: draw from each conditional once."""
     codes = draw_codes(draw, samples, rng)
     atoms = draw_atoms(draw._replace(codes=codes), samples, rng)
     used = np.count_nonzero(codes, axis=1)
@@ -53,8 +53,9 @@ def sweep(draw: Draw, samples: FloatArray, a0: float, b0: float, rng: np.random.
 def draw_codes(draw: Draw, samples: FloatArray, rng: np.random.RandomState) -> FloatArray:
     """Draw indicators and weights of all samples, atom by atom.
 
-    With c = d'(y without the other atoms) and p = gamma_s + gamma_e d'd, the weight of a used atom is normal with mean
-    m = gamma_e c / p and variance 1 / p, and the odds of using it are pi / (1 - pi) sqrt(gamma_s / p) exp(p m^2 / 2).
+    With c = d'(y minus the part of the other atoms) and p = gamma_s + gamma_e d'd, the weight of a used atom is normal
+    with mean m = gamma_e c / p and variance 1 / p, and the odds of using it are
+    pi / (1 - pi) sqrt(gamma_s / p) exp(p m^2 / 2).
     """
     gram = draw.atoms @ draw.atoms.T
     correlations = draw.atoms @ samples.T
@@ -73,7 +74,7 @@ def draw_codes(draw: Draw, samples: FloatArray, rng: np.random.RandomState) -> F
 
 
 def draw_atoms(draw: Draw, samples: FloatArray, rng: np.random.RandomState) -> FloatArray:
-    """Draw the atoms one by one: normal around the regression of what the others leave on the codes."""
+    """Draw the atoms one by one: normal around the regression of the residual of the others on the codes."""
     atoms: FloatArray = draw.atoms.copy()
     gram = draw.codes @ draw.codes.T
     products = draw.codes @ samples
@@ -88,12 +89,12 @@ def draw_atoms(draw: Draw, samples: FloatArray, rng: np.random.RandomState) -> F
 def draw_probabilities(
     used: FloatArray, n_samples: int, a0: float, b0: float, rng: np.random.RandomState
 ) -> FloatArray:
-    """Draw how often each atom is used, given how often it was."""
+    """Draw the probability of each atom, given how many samples use it."""
     count = len(used)
-    # A single atom that is always used leaves nothing for the second parameter, which must be positive.
+    # The second parameter must be positive; it would be 0 for a single atom that all samples use.
     never = np.maximum(b0 * (count - 1) / count + n_samples - used, 1e-6)
     drawn = rng.beta(a0 / count + used, never)
-    # A probability that rounds to 0 or 1 would keep its atom off or on for ever.
+    # With a probability of exactly 0 or 1 the atom would stay off or on for ever.
     return np.clip(drawn, 1e-300, 1.0 - 1e-16)
 
 
@@ -101,5 +102,5 @@ def draw_precision(values: FloatArray, rng: np.random.RandomState) -> float:
     """Draw the precision of normal values of mean zero."""
     shape = GAMMA_PRIOR + 0.5 * values.size
     rate = GAMMA_PRIOR + 0.5 * float(np.vdot(values, values))
-    # With nothing to go by the prior itself could be drawn to be zero, which no normal distribution has.
+    # Without data a draw from the flat prior can round to zero, which is no valid precision.
     return max(float(rng.gamma(shape)) / rate, 1e-12)

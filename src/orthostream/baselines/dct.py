@@ -1,4 +1,4 @@
-"""The discrete cosine transform: the dictionary of someone who has not seen the data."""
+"""The discrete cosine transform: a dictionary that does not depend on the data."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any, Self
 import numpy as np
 from scipy.fft import dct
 
-from orthostream.baselines.base import OrthonormalBaseline, positive_count
+from orthostream._checks import optional_integer
+from orthostream.baselines.base import OrthonormalBaseline
 
 
 class DCT(OrthonormalBaseline):
-    """The orthonormal cosines of the DCT-II as atoms, from the slowest to the fastest.
+    """The orthonormal cosines of the DCT-II as atoms, from the lowest frequency to the highest.
 
     Parameters
     ----------
     n_nonzero : int, optional
-        How many coefficients of each sample `transform` keeps, the largest. All, by default.
+        `transform` keeps this many of the largest coefficients of each sample. All, by default.
 
     Attributes
     ----------
@@ -24,8 +25,7 @@ class DCT(OrthonormalBaseline):
 
     Notes
     -----
-    The order of the features matters: the cosines are smooth along it. `fit` learns the number of features, nothing
-    else.
+    The order of the features matters: cosines are smooth along it. `fit` only learns the number of features.
 
     Examples
     --------
@@ -42,6 +42,6 @@ class DCT(OrthonormalBaseline):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the number of features."""
         self._validated(X, reset=True)
-        positive_count("n_nonzero", self.n_nonzero)
+        optional_integer("n_nonzero", self.n_nonzero)
         self.components_ = dct(np.eye(self.n_features_in_), axis=0, norm="ortho")
         return self

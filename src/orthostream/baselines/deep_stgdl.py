@@ -2,97 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orthostream._checks import at_least, integer, optional_integer, positive
 from orthostream._typing import FloatArray
-from orthostream.baselines.base import positive_count
+from orthostream.baselines.base import checked_codes
 from orthostream.baselines.spatiotemporal_graph import neighbour_means, sensor_graph
+from orthostream.baselines.training_callbacks import TrainingCallback, asked_to_stop, check_callbacks, training_curves
 from orthostream.dictionary.sparse_coding import keep_largest
 
 if TYPE_CHECKING:
     from orthostream.baselines.spatiotemporal_training import Settings
 
-#: Called after each epoch with its number, from 1, and its mean losses.
-EpochCallback: TypeAlias = Callable[[int, dict[str, float]], object]
-
 #: Rows that go through the network at once.
 _CHUNK = 1024
 
-#: Standardised readings beyond this are cut: single precision has an end, and the cells are saturated long before.
+#: Standardised readings are clipped to this, so that single precision does not overflow; cells saturate far below.
 _LARGEST = 1e6
 
 
 class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Learn a dictionary of the latent states of a sensor network, together with the network that makes them.
+    """Learn a dictionary of the latent states of a sensor network, together with their encoder and decoders.
 
-    An encoder takes the last readings of all sensors to a latent state z; the lasso codes z in a dictionary D of K
-    atoms; decoders take D x back to the readings, and to the graph of the sensors. Trained by Adam on::
+    An encoder maps the last readings of all sensors to a latent state z. The lasso codes z in a dictionary D of K
+    atoms. Decoders map D x back to the readings and to the graph of the sensors. All are trained by Adam on::
 
         ||z - D x||^2 + penalty * ||x||_1 + node_weight * node + edge_weight * edge
 
-    where x is the lasso's solution for the present z and D. Rows of X are consecutive in time. Needs torch, the extra
-    ``deep``.
+    where x is the lasso's solution for the current z and D. Rows of X are consecutive in time. Needs torch (the extra
+    ``deep``).
 
     Parameters
     ----------
     n_components : int, default 50
         The number of atoms, K.
     window : int, default 6
-        How many readings, up to the present one, the encoder sees.
+        How many readings the encoder sees, the current one included.
     hidden : int, default 20
         The size of the latent vector of a sensor.
     penalty : float, default 0.03
         The weight of the codes' l1 norm, in training and in `transform`.
     node_weight, edge_weight : float, default 0.25
-        The weights of the decoders' losses: the sum over sensors of squared errors of standardised readings, and
-        the mean over pairs of sensors of squared errors of their weight in the graph.
+        The weights of the decoders' losses. The node loss is the squared error of standardised readings, summed over
+        sensors; the edge loss is the squared error of the weights in the graph, averaged over pairs of sensors.
     n_epochs, batch_size, learning_rate : int, int, float, default 200, 256, 0.005
-        Of Adam. The rate falls to zero along half a cosine.
+        Parameters of Adam. The rate falls to zero along half a cosine.
     n_neighbours : int, default 5
-        How many neighbours each sensor chooses: see `orthostream.baselines.spatiotemporal_graph`.
+        How many neighbours each sensor chooses; see `orthostream.baselines.spatiotemporal_graph`.
     n_nonzero : int, optional
-        How many coefficients of the lasso's solution `transform` keeps, the largest, as they are. All, by default.
+        `transform` keeps this many of the largest coefficients of the lasso's solution, unchanged. All, by default.
     random_state : int, RandomState or None
-        Draws the first weights and the order of the samples; torch's generator is left alone.
+        Draws the first weights and the order of the samples; torch's generator is not used.
     callbacks : sequence of functions, optional
-        Each is called after every epoch with its number, from 1, and a dict of what `loss_curve_` holds of it; `fit`
-        stops where one returns True.
+        Each is called after every epoch with its number, from 1, and a dict with its values in `loss_curve_`. `fit`
+        stops if one returns True.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features * hidden)
-        Atoms of length one as rows; the latent vectors of the sensors lie side by side.
+        Atoms of unit length as rows; the latent vectors of the sensors are concatenated.
     loss_curve_ : dict of arrays of shape (epochs,)
-        The training curve: "loss", and its terms before they are weighted: "coding", with the l1 norm, "node", "edge".
+        The training curve: "loss" and its unweighted terms "coding" (with the l1 norm), "node" and "edge".
     graph_ : array of shape (n_features, n_features)
-    weights_ : dict of arrays, those of the network
-    mean_, scale_ : float, what readings are standardised by
+    weights_ : dict of arrays, the weights of the network
+    mean_, scale_ : float, the mean and scale by which readings are standardised
 
     Notes
     -----
-    `transform` is the paper's rule: the lasso with ``penalty``, then the ``n_nonzero`` largest. Both may be set after
-    `fit`, and then change nothing but this. It has a memory: a row is coded with the ``window - 1`` rows before it. The
-    first row stands for its own history; to code later rows with theirs, pass these as well and drop their codes.
+    `transform` follows the paper: the lasso with ``penalty``, then the ``n_nonzero`` largest coefficients. Both
+    parameters may be changed after `fit`. A row is coded together with the ``window - 1`` rows before it; the first row
+    is repeated as its own history. To code later rows with their true history, pass that as well and drop its codes.
 
-    The text of the original was not at hand. From the paper that compares with it are the parts (an ST-LSTM, a
+    The text of the original paper was not available. The paper that compares with it gives the parts (an ST-LSTM, a
     dictionary of latent states, a node decoder of four layers with ReLU, an edge decoder, the l1 norm) and the sizes.
-    These are our reading:
+    We chose the rest:
 
-    - the latent state is that of the whole network, and a reading of all sensors has one code;
+    - there is one latent state for the whole network, so the readings of all sensors have one code;
     - a cell of the ST-LSTM sees its reading, its own hidden state and the mean of its neighbours'; cells share weights;
-    - edges are decoded by sigmoids of inner products; both decoders are trained by squared errors;
-    - the node decoder is the same for all sensors, which their parts of the atoms tell apart;
+    - edges are decoded by sigmoids of inner products, and both decoders are trained by squared errors;
+    - all sensors share the node decoder, and differ by their parts of the atoms;
     - the graph comes from correlations of the training readings;
     - one mean and one scale standardise all sensors;
-    - the decoders' gradient passes the codes straight through to the encoder;
-    - the encoder starts where it is almost linear, the dictionary from principal directions of its first latent states.
+    - the decoders' gradient passes straight through the codes to the encoder;
+    - the encoder starts almost linear, the dictionary from principal directions of the first latent states.
 
     Examples
     --------
@@ -122,7 +121,7 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_neighbours: int = 5,
         n_nonzero: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        callbacks: Sequence[EpochCallback] | None = None,
+        callbacks: Sequence[TrainingCallback] | None = None,
     ) -> None:
         self.n_components = n_components
         self.window = window
@@ -146,10 +145,10 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows: FloatArray = validate_data(self, X, dtype=np.float64)
         settings, neighbours = self._settings()
         largest = float(np.abs(rows).max()) or 1.0
-        # Squares and sums of what is at most 1 do not overflow.
+        # Divide by the largest entry first, so that squares and sums do not overflow.
         self.mean_ = largest * float(np.mean(rows / largest))
         spread = float(np.std(rows / largest))
-        # What rounding leaves of a constant is no scale.
+        # The spread of constant readings is rounding error, which must not become the scale.
         self.scale_ = largest * (spread if spread > 1e-12 else 1.0)
         self.window_ = settings.window
         self.graph_ = sensor_graph(rows / largest, neighbours)
@@ -157,10 +156,9 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         curve = []
         for epoch, losses in enumerate(training.epochs(), 1):
             curve.append(losses)
-            answers = [callback(epoch, dict(losses)) for callback in self.callbacks or ()]
-            if any(isinstance(answer, bool | np.bool) and answer for answer in answers):
+            if asked_to_stop(self.callbacks, epoch, losses):
                 break
-        self.loss_curve_ = {name: np.array([losses[name] for losses in curve]) for name in curve[0]}
+        self.loss_curve_ = training_curves(curve)
         self.weights_, self.components_ = training.learnt()
         return self
 
@@ -168,8 +166,8 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Return the codes of readings in the order of time, each with at most ``n_nonzero`` nonzero entries."""
         check_is_fitted(self, "components_")
         rows: FloatArray = validate_data(self, X, reset=False, dtype=np.float64)
-        count = positive_count("n_nonzero", self.n_nonzero)
-        penalty = _number("penalty", self.penalty)
+        count = optional_integer("n_nonzero", self.n_nonzero)
+        penalty = positive("penalty", self.penalty)
         _require_torch()
         import torch
 
@@ -194,11 +192,9 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the readings that codes stand for."""
         check_is_fitted(self, "components_")
-        codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-        if codes.ndim != 2 or codes.shape[1] != len(self.components_):
-            raise ValueError(f"codes must have shape (n_samples, {len(self.components_)}), got {codes.shape}.")
+        codes = checked_codes(X, len(self.components_))
         if not np.isfinite(codes).all():
-            raise ValueError("codes must be finite, these hold NaN or infinity.")
+            raise ValueError("codes must be finite, got NaN or infinity.")
         _require_torch()
         import torch
 
@@ -217,27 +213,26 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return len(self.components_)
 
     def _settings(self) -> tuple[Settings, int]:
-        """Return the constructor's words, checked: those of the training, and the number of neighbours."""
+        """Return the checked parameters: those of the training, and the number of neighbours."""
         from orthostream.baselines.spatiotemporal_training import Settings
 
-        positive_count("n_nonzero", self.n_nonzero)
-        if callable(self.callbacks):
-            raise TypeError("callbacks must be a sequence of functions: write [function].")
+        optional_integer("n_nonzero", self.n_nonzero)
+        check_callbacks(self.callbacks)
         settings = Settings(
-            n_components=_count("n_components", self.n_components),
-            window=_count("window", self.window),
-            hidden=_count("hidden", self.hidden),
-            penalty=_number("penalty", self.penalty),
-            node_weight=_number("node_weight", self.node_weight, zero=True),
-            edge_weight=_number("edge_weight", self.edge_weight, zero=True),
-            n_epochs=_count("n_epochs", self.n_epochs),
-            batch_size=_count("batch_size", self.batch_size),
-            learning_rate=_number("learning_rate", self.learning_rate),
+            n_components=integer("n_components", self.n_components),
+            window=integer("window", self.window),
+            hidden=integer("hidden", self.hidden),
+            penalty=positive("penalty", self.penalty),
+            node_weight=at_least("node_weight", self.node_weight),
+            edge_weight=at_least("edge_weight", self.edge_weight),
+            n_epochs=integer("n_epochs", self.n_epochs),
+            batch_size=integer("batch_size", self.batch_size),
+            learning_rate=positive("learning_rate", self.learning_rate),
         )
-        return settings, _count("n_neighbours", self.n_neighbours)
+        return settings, integer("n_neighbours", self.n_neighbours)
 
     def _padded(self, rows: FloatArray) -> FloatArray:
-        """Return standardised readings after ``window - 1`` copies of the first, its history for want of a better."""
+        """Return standardised readings, with ``window - 1`` copies of the first before it as its history."""
         with np.errstate(over="ignore"):
             standardised = np.clip((rows - self.mean_) / self.scale_, -_LARGEST, _LARGEST).astype(np.float32)
         padded: FloatArray = np.concatenate([np.repeat(standardised[:1], self.window_ - 1, axis=0), standardised])
@@ -246,7 +241,7 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _tensors(self) -> tuple[Any, Any]:
         import torch
 
-        # Arrays from a file or a memory map may be read-only, which torch warns of.
+        # Arrays from a file or a memory map may be read-only, and torch warns about that.
         weights = {name: torch.from_numpy(np.require(value, requirements="W")) for name, value in self.weights_.items()}
         return weights, torch.from_numpy(np.require(self.components_, requirements="W"))
 
@@ -254,18 +249,3 @@ class DeepSTGDL(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 def _require_torch() -> None:
     if find_spec("torch") is None:
         raise ImportError("DeepSTGDL needs torch: pip install 'orthostream[deep]'")
-
-
-def _count(name: str, value: Any) -> int:
-    count = positive_count(name, value)
-    if count is None:
-        raise ValueError(f"{name} must be a positive integer, got None.")
-    return count
-
-
-def _number(name: str, value: Any, *, zero: bool = False) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not (value > 0.0 or (zero and value == 0.0)) or not value < np.inf:
-        kind = "a number of at least 0" if zero else "a positive number"
-        raise ValueError(f"{name} must be {kind}, got {value!r}.")
-    return float(value)

@@ -1,4 +1,4 @@
-"""Principal components that forget: the rival that the paper did not compare with."""
+"""Principal components of recent samples: a strong rival that the paper does not compare with."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from typing import Any, Self
 
 import numpy as np
 
+from orthostream._checks import between, optional_integer
 from orthostream._typing import FloatArray
-from orthostream.baselines.base import OrthonormalBaseline, positive_count, principal_axes, second_moment
+from orthostream.baselines.base import OrthonormalBaseline, principal_axes, second_moment
 
 
 class ForgettingPCA(OrthonormalBaseline):
-    """The eigenvectors of an exponentially weighted second moment, anew after each mini-batch.
+    """The eigenvectors of an exponentially weighted second moment, updated with each mini-batch.
 
-    With ``forgetting`` f the moment after a mini-batch Y is ``f * moment + Y'Y``: what was seen n mini-batches ago
-    counts f^n times.
+    With ``forgetting`` f the moment after a mini-batch Y is ``f * moment + Y'Y``: a sample seen n mini-batches ago has
+    the weight f^n.
 
     Parameters
     ----------
     n_components : int, optional
         The number of atoms, at most the number of features, which is the default.
     forgetting : float, default 0.95
-        What is left of the past after each mini-batch, from 0 (nothing) to 1 (all).
+        The weight of the past at each mini-batch, from 0 (forget all) to 1 (forget nothing).
     centre : bool, default False
-        Take off the mean, weighted in the same way.
+        Subtract the mean, weighted in the same way.
     n_nonzero : int, optional
-        How many coefficients of each sample `transform` keeps, the largest. All, by default.
+        `transform` keeps this many of the largest coefficients of each sample. All, by default.
 
     Attributes
     ----------
@@ -80,12 +81,10 @@ class ForgettingPCA(OrthonormalBaseline):
 
     def _step(self, X: Any, *, reset: bool) -> Self:
         rows = self._validated(X, reset=reset)
-        positive_count("n_nonzero", self.n_nonzero)
+        optional_integer("n_nonzero", self.n_nonzero)
         features = self.n_features_in_
-        count = positive_count("n_components", self.n_components, features) or features
-        keep = self.forgetting
-        if isinstance(keep, bool) or not isinstance(keep, int | float | np.number) or not 0.0 <= keep <= 1.0:
-            raise ValueError(f"forgetting must be a number from 0 to 1, got {keep!r}.")
+        count = optional_integer("n_components", self.n_components, most=features, what="n_features") or features
+        keep = between("forgetting", self.forgetting, 0.0, 1.0)
         moment, total, weight, steps = second_moment(rows), rows.sum(axis=0), float(len(rows)), 1
         if not reset:
             moment += keep * self.moment_

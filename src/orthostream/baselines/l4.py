@@ -1,4 +1,4 @@
-"""Baseline 2: the same algorithm with the fourth power of the codes in place of the third."""
+"""Baseline 2: Algorithm 2 with the fourth power of the codes instead of the third."""
 
 from __future__ import annotations
 

@@ -2,60 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from orthostream._checks import integer, one_of, optional_integer, positive
 from orthostream._typing import FloatArray
-from orthostream.baselines.base import PursuitBaseline, positive_count, unit_rows
+from orthostream.baselines.base import PursuitBaseline, unit_rows
 from orthostream.baselines.beta_bernoulli_gibbs import Draw, sweep
-
-#: Called after each sweep with its number, from 1, and what is measured of it.
-SweepCallback: TypeAlias = Callable[[int, dict[str, float]], object]
+from orthostream.baselines.training_callbacks import TrainingCallback, asked_to_stop, check_callbacks, training_curves
 
 
 class BetaBernoulliDictionaryLearning(PursuitBaseline):
     """Infer a dictionary, and which samples use which atoms, by Gibbs sampling of a Beta-Bernoulli model.
 
-    The model is that of `orthostream.baselines.beta_bernoulli_gibbs`, also known as beta process factor analysis.
-    The atoms of the last sweep that some sample uses, at length one, are the dictionary; samples are coded by
-    orthogonal matching pursuit.
+    The model, also known as beta process factor analysis, is in `orthostream.baselines.beta_bernoulli_gibbs`. The
+    dictionary is made of the atoms that some sample uses in the last sweep, scaled to unit length. Samples are coded
+    by orthogonal matching pursuit.
 
     Parameters
     ----------
     n_components : int, default 80
-        The number of atoms at most.
+        The largest number of atoms.
     a0, b0 : float, optional
-        The parameters of the Beta prior; an eighth of the number of samples, by default, as in the paper. Small a0
-        and large b0 ask for few atoms a sample.
+        The parameters of the Beta prior; by default an eighth of the number of samples, as in the paper. A small a0
+        and a large b0 favour few atoms per sample.
     n_sweeps : int, default 100
-        How often everything is drawn.
+        The number of Gibbs sweeps.
     init : {"svd", "data", "random"}, default "svd"
-        The first atoms: singular vectors (and draws from the prior, where there are not enough), samples, or draws from
-        the prior. The chain is long in leaving where it starts: singular vectors suit samples that are almost of low
-        rank, such as temperatures of a city; samples suit those with sparse codes.
+        The first atoms: singular vectors (and draws from the prior if there are too few), samples, or draws from the
+        prior. The chain leaves its start slowly, so the choice matters: singular vectors suit samples of almost low
+        rank, such as temperatures of a city; samples suit data with sparse codes.
     n_nonzero : int, optional
         How many atoms the code of each sample may use. All, by default.
     random_state : int, RandomState or None
     callbacks : sequence of functions, optional
-        Each is called after every sweep with its number, from 1, and a dict of what `trace_` holds of it; `fit` stops
-        where one returns True.
+        Each is called after every sweep with its number, from 1, and a dict with its values in `trace_`. `fit` stops if
+        one returns True.
 
     Attributes
     ----------
     components_ : array of shape (at most n_components, n_features)
-        Atoms of length one as rows.
+        Atoms of unit length as rows.
     trace_ : dict of arrays of shape (sweeps,)
-        The training curve: "noise_precision", "active_atoms", the mean number of atoms that a sample uses, and "rmse",
-        the root mean square of what the sweep leaves of the samples.
-    probabilities_ : array, how often each atom is used
+        The training curve: "noise_precision"; "active_atoms", the mean number of atoms that a sample uses; and "rmse",
+        the root mean square of the residual.
+    probabilities_ : array, the probability that a sample uses each atom
 
     Notes
     -----
-    Samples are brought to a root mean square of 1 for the sampler, so that its almost flat Gamma priors are flat in
-    any unit; the trace is in the samples' units.
+    The sampler sees samples scaled to a root mean square of 1, so that its almost flat Gamma priors are flat in any
+    unit. The trace is in the samples' units.
 
     References
     ----------
@@ -84,7 +83,7 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
         init: str = "svd",
         n_nonzero: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        callbacks: Sequence[SweepCallback] | None = None,
+        callbacks: Sequence[TrainingCallback] | None = None,
     ) -> None:
         self.n_components = n_components
         self.a0 = a0
@@ -98,13 +97,14 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from all samples at once."""
         rows = self._validated(X, reset=True)
-        positive_count("n_nonzero", self.n_nonzero)
-        sweeps = positive_count("n_sweeps", self.n_sweeps) or 1
-        a0, b0 = (_positive(name, getattr(self, name), len(rows) / 8.0) for name in ("a0", "b0"))
-        if callable(self.callbacks):
-            raise TypeError("callbacks must be a sequence of functions: write [function].")
+        optional_integer("n_nonzero", self.n_nonzero)
+        sweeps = integer("n_sweeps", self.n_sweeps)
+        default = len(rows) / 8.0
+        a0 = default if self.a0 is None else positive("a0", self.a0)
+        b0 = default if self.b0 is None else positive("b0", self.b0)
+        check_callbacks(self.callbacks)
         largest = float(np.abs(rows).max())
-        # The mean of squares of what is at most 1: no square overflows.
+        # Divide by the largest entry first, so that no square overflows.
         unit = largest * float(np.mean((rows / (largest or 1.0)) ** 2)) ** 0.5 or 1.0
         samples = rows / unit
         rng = check_random_state(self.random_state)
@@ -113,12 +113,11 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
         for number in range(1, sweeps + 1):
             draw = sweep(draw, samples, a0, b0, rng)
             trace.append(_measures(draw, samples, unit))
-            answers = [callback(number, trace[-1]) for callback in self.callbacks or ()]
-            if any(isinstance(answer, bool | np.bool) and answer for answer in answers):
+            if asked_to_stop(self.callbacks, number, trace[-1]):
                 break
-        self.trace_ = {name: np.array([measures[name] for measures in trace]) for name in trace[0]}
+        self.trace_ = training_curves(trace)
         used = np.count_nonzero(draw.codes, axis=1) > 0
-        # Samples of nothing but zeros use no atom; a dictionary has at least one.
+        # Samples that are all zero use no atom, but a dictionary needs at least one.
         used[draw.probabilities.argmax()] = True
         self.components_ = unit_rows(draw.atoms[used])
         self.probabilities_ = draw.probabilities[used]
@@ -126,9 +125,8 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
 
     def _first_draw(self, samples: FloatArray, rng: np.random.RandomState) -> Draw:
         rows, features = samples.shape
-        count = positive_count("n_components", self.n_components)
-        if count is None:
-            raise ValueError("n_components must be a positive integer, got None.")
+        count = integer("n_components", self.n_components)
+        one_of("init", self.init, ("svd", "data", "random"))
         atoms: FloatArray = rng.standard_normal((count, features)) / features**0.5
         if self.init == "svd":
             axes = np.linalg.svd(samples, full_matrices=False)[2][:count]
@@ -136,9 +134,7 @@ class BetaBernoulliDictionaryLearning(PursuitBaseline):
         elif self.init == "data":
             chosen = unit_rows(samples[rng.permutation(rows)[:count]])
             atoms[: len(chosen)] = chosen
-        elif self.init != "random":
-            raise ValueError(f'init must be "svd", "data" or "random", got {self.init!r}.')
-        # A start that explains little: atoms are rarely used, and a third of each sample is noise.
+        # Start with rarely used atoms and a third of each sample as noise.
         return Draw(atoms, np.zeros((count, rows)), np.full(count, min(0.5, 1.0 / count)), 1.0, 10.0)
 
 
@@ -149,11 +145,3 @@ def _measures(draw: Draw, samples: FloatArray, unit: float) -> dict[str, float]:
         "active_atoms": np.count_nonzero(draw.codes) / len(samples),
         "rmse": float(np.mean(left * left)) ** 0.5 * unit,
     }
-
-
-def _positive(name: str, value: Any, default: float) -> float:
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-        raise ValueError(f"{name} must be a positive number or None, got {value!r}.")
-    return float(value)

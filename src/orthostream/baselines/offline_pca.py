@@ -1,10 +1,11 @@
-"""Principal components of a whole data set: the best orthonormal dictionary for what it has seen, and no other."""
+"""Principal components of a whole data set."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
-from orthostream.baselines.base import OrthonormalBaseline, positive_count, principal_axes, second_moment
+from orthostream._checks import optional_integer
+from orthostream.baselines.base import OrthonormalBaseline, principal_axes, second_moment
 
 
 class OfflinePCA(OrthonormalBaseline):
@@ -15,10 +16,9 @@ class OfflinePCA(OrthonormalBaseline):
     n_components : int, optional
         The number of atoms, at most the number of features, which is the default.
     centre : bool, default False
-        Take the mean off first, and with it the eigenvectors of the covariance. The other baselines take samples as
-        they are.
+        Subtract the mean first: the atoms are then eigenvectors of the covariance. The other baselines do not.
     n_nonzero : int, optional
-        How many coefficients of each sample `transform` keeps, the largest. All, by default.
+        `transform` keeps this many of the largest coefficients of each sample. All, by default.
 
     Attributes
     ----------
@@ -41,8 +41,9 @@ class OfflinePCA(OrthonormalBaseline):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from all samples at once."""
         rows = self._validated(X, reset=True)
-        positive_count("n_nonzero", self.n_nonzero)
-        count = positive_count("n_components", self.n_components, self.n_features_in_) or self.n_features_in_
+        optional_integer("n_nonzero", self.n_nonzero)
+        features = self.n_features_in_
+        count = optional_integer("n_components", self.n_components, most=features, what="n_features") or features
         self.mean_ = rows.mean(axis=0) if self.centre else None
         if self.mean_ is not None:
             rows = rows - self.mean_

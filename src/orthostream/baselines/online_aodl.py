@@ -1,4 +1,4 @@
-"""Baseline 3: online dictionary learning of Mairal, Bach, Ponce and Sapiro, codes and atoms by turns."""
+"""Baseline 3: online dictionary learning of Mairal, Bach, Ponce and Sapiro."""
 
 from __future__ import annotations
 
@@ -8,56 +8,57 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from orthostream._checks import integer, one_of, optional_integer, positive
 from orthostream._typing import FloatArray
 from orthostream.baselines.alternating_solvers import AlternatingSolver, solver_by_name
-from orthostream.baselines.base import LinearBaseline, positive_count, unit_rows
+from orthostream.baselines.base import LinearBaseline, unit_rows
 from orthostream.dictionary.sparse_coding import keep_largest
 
 
 class OnlineAODL(LinearBaseline):
-    """Minimise ``||y - D x||^2 + penalty * ||x||_1`` over codes and atoms of length one, by turns, from a stream.
+    """Minimise ``||y - D x||^2 + penalty * ||x||_1`` over a stream, alternating between codes and unit atoms.
 
     Parameters
     ----------
     n_components : int, optional
         The number of atoms, the number of features by default; it may be larger.
     penalty : float, default 0.1
-        The paper's lambda. SPAMS and scikit-learn halve the squares: their ``lambda1`` and ``alpha`` are half of it.
+        The paper's lambda. SPAMS and scikit-learn halve the squared error; their ``lambda1`` and ``alpha`` are half the
+        penalty.
     solver : {"auto", "spams", "scikit-learn"}, default "auto"
-        Who does the work. SPAMS comes with the extra ``bench``; "auto" takes scikit-learn where it is missing.
+        SPAMS comes with the extra ``bench``; "auto" uses it if it is installed, and scikit-learn otherwise.
     init : "random" or array of shape (n_components, n_features), default "random"
-        The first atoms: drawn uniformly from the sphere, or given, and then brought to length one.
+        The first atoms: drawn uniformly from the sphere, or given and then scaled to unit length.
     batch_size : int, optional
-        None takes the rows of each `partial_fit` as one mini-batch. A number cuts them into mini-batches of that many,
-        the last of which may be shorter, and hands them over at once, which is four to ten times faster where
-        atoms are few. SPAMS deals the rows of a call to its mini-batches in an order of its own, always the same, and
-        forgets the more slowly the more rows a call has: see Notes.
+        None takes the rows of each `partial_fit` as one mini-batch. A number cuts them into mini-batches of that size,
+        the last of which may be shorter, in a single call of the solver. That is four to ten times faster if there are
+        few atoms. SPAMS assigns the rows of a call to mini-batches in a fixed order of its own, and forgets more slowly
+        the more rows a call has: see Notes.
     fit_iterations : int, default 20
         Iterations of `fit` over all rows.
     n_nonzero : int, optional
-        How many coefficients of the lasso's solution `transform` keeps, the largest, as they are. All, by default.
+        `transform` keeps this many of the largest coefficients of the lasso's solution, unchanged. All, by default.
     random_state : int, RandomState or None
-        Draws the first atoms, and new ones for those that no sample uses.
+        Draws the first atoms, and replacements for atoms that no sample uses.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        Atoms of length one as rows.
+        Atoms of unit length as rows.
     solver_ : AlternatingSolver
-        What it remembers of past codes is all that the next step needs.
+        Its statistics of past codes are all that the next step needs.
     n_steps_ : int
         Mini-batches learnt from since the last `fit`.
 
     Notes
     -----
-    What is remembered of past codes is multiplied by 1 - B / m at each mini-batch of B samples. At step t, m is
-    t + B (B - 1) + 1 in the article and in scikit-learn; SPAMS, in a call of R rows that goes on from its memory, takes
-    the smaller of t + 2 R + 1 and 2 t + B (B - 1) + 1, with t at the start of the call in place of one of the two. A
-    small penalty, whose dense codes tell little, gains by forgetting: results that are to be compared should come
-    from calls of the same length.
+    The statistics of past codes are multiplied by 1 - B / m at each mini-batch of B samples. At step t, m is
+    t + B (B - 1) + 1 in the article and in scikit-learn. In SPAMS, in a call of R rows that continues a stream at step
+    t0, m is the smaller of t0 + 2 R + 1 and t0 + t + B (B - 1) + 1. With a small penalty codes are dense and
+    forgetting helps, so only compare results that come from calls of the same length.
 
-    SPAMS 2.6 frees none of the two matrices of K x K and N x K numbers that each call returns: 40 kB at K = N = 50, for
-    as long as the process lives. Streams of many small calls belong in a process of their own, or on scikit-learn.
+    SPAMS 2.6 leaks the two matrices of K x K and N x K numbers that each call returns: 40 kB at K = N = 50. Run streams
+    of many small calls in a process of their own, or on scikit-learn.
 
     References
     ----------
@@ -98,12 +99,12 @@ class OnlineAODL(LinearBaseline):
     n_steps_: int
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from scratch, by the batch version of the method: all codes, then all atoms, by turns.
+        """Learn from scratch by the batch version of the method, alternating between all codes and all atoms.
 
-        A stream that goes on from here by `partial_fit` has the atoms to start from, and nothing to remember.
+        A later `partial_fit` starts from these atoms, with no statistics of past codes.
         """
         rows = self._validated(X, reset=True)
-        iterations = positive_count("fit_iterations", self.fit_iterations) or 20
+        iterations = integer("fit_iterations", self.fit_iterations)
         self._begin()
         self.components_ = self.solver_.alternate(rows, self.components_, self._weight(), iterations)
         return self
@@ -114,39 +115,35 @@ class OnlineAODL(LinearBaseline):
         rows = self._validated(X, reset=begin)
         if begin:
             self._begin()
-        size = positive_count("batch_size", self.batch_size) or len(rows)
+        size = optional_integer("batch_size", self.batch_size) or len(rows)
         self.components_ = self.solver_.learn(rows, self.components_, self._weight(), size)
         self.n_steps_ += -(-len(rows) // size)
         return self
 
     def _begin(self) -> None:
-        positive_count("n_nonzero", self.n_nonzero)
-        positive_count("batch_size", self.batch_size)
+        optional_integer("n_nonzero", self.n_nonzero)
+        optional_integer("batch_size", self.batch_size)
         self._weight()
         rng = check_random_state(self.random_state)
         atoms = self._first_atoms(rng)
         self.solver_, self.components_, self.n_steps_ = solver_by_name(self.solver, rng), atoms, 0
 
     def _first_atoms(self, rng: np.random.RandomState) -> FloatArray:
-        count = positive_count("n_components", self.n_components) or self.n_features_in_
+        count = optional_integer("n_components", self.n_components) or self.n_features_in_
         shape = (count, self.n_features_in_)
         if isinstance(self.init, str):
-            if self.init != "random":
-                raise ValueError(f'init must be "random" or an array, got {self.init!r}.')
+            one_of("init", self.init, ("random",), also="an array")
             return unit_rows(rng.standard_normal(shape))
         given = np.array(self.init, dtype=float)
         if given.shape != shape or not np.isfinite(given).all():
             raise ValueError(f"init must be finite and of shape {shape}, got shape {given.shape}.")
         if not given.any(axis=1).all():
-            raise ValueError("init must not hold a row of zeros: it has no direction.")
+            raise ValueError("init must not hold a row of zeros: an atom needs a direction.")
         return unit_rows(given)
 
     def _weight(self) -> float:
-        """Return the weight of the l1 norm against half of the squares."""
-        value = self.penalty
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-            raise ValueError(f"penalty must be a positive number, got {value!r}.")
-        return 0.5 * float(value)
+        """Return the weight of the l1 norm next to half of the squared error."""
+        return 0.5 * positive("penalty", self.penalty)
 
     def _codes(self, rows: FloatArray, count: int | None) -> FloatArray:
         codes = self.solver_.codes(rows, self.components_, self._weight())

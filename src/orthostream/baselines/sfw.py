@@ -14,14 +14,14 @@ from orthostream.dictionary import OrthogonalDictionaryLearning
 class SFWDictionaryLearning(OrthogonalDictionaryLearning):
     """Learn the dictionary of `OrthogonalDictionaryLearning` by plain stochastic Frank-Wolfe steps.
 
-    The weights are 4 (t+8)^(-2/3) and 2 / (t+8), and nothing is done after a step: the iterates lie inside of the
-    spectral ball, and their atoms are neither orthogonal nor of length one.
+    The weights are 4 (t+8)^(-2/3) and 2 / (t+8), and there is no polar factor after a step. The iterates lie inside the
+    spectral ball, so their atoms are neither orthogonal nor of unit length.
 
     Parameters
     ----------
     n_components : int, optional
     polar : bool, default False
-        What the dictionary is: the iterate itself, as in the paper's comparison, or its polar factor.
+        Whether the dictionary is the polar factor of the iterate, or the iterate itself, as in the paper's comparison.
     init : {"random", "data"} or array of shape (n_components, n_features), default "random"
     batch_size : int, optional
     n_nonzero : int, optional
@@ -34,8 +34,8 @@ class SFWDictionaryLearning(OrthogonalDictionaryLearning):
 
     Notes
     -----
-    The polar factor is the kinder choice: the iterate itself reaches the orthogonal group as slowly as its steps
-    get small.
+    The polar factor gives smaller errors: the iterate itself approaches the orthogonal group slowly, because its steps
+    shrink.
 
     References
     ----------

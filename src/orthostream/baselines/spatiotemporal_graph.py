@@ -1,4 +1,4 @@
-"""The graph of the sensors: who is near whom, by how their readings go together."""
+"""The graph of the sensors: neighbours are sensors whose readings correlate."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from orthostream._typing import FloatArray
 
 
 def sensor_graph(readings: FloatArray, n_neighbours: int) -> FloatArray:
-    """Return a symmetric matrix of weights from 0 to 1: zero on the diagonal, and where sensors are no neighbours.
+    """Return a symmetric matrix of weights from 0 to 1: zero on the diagonal, and for sensors that are not neighbours.
 
     Every sensor is joined to those with which it correlates best, and to those that choose it. The weight is
     ``exp(-d^2 / s^2)`` with ``d^2 = 1 - correlation`` and s the median over all chosen pairs. A sensor that never
-    changes correlates with none.
+    changes has a correlation of zero with all others.
 
     Parameters
     ----------
     readings : array of shape (n_times, n_sensors)
     n_neighbours : int
-        How many each sensor chooses; all others, where there are no more.
+        How many neighbours each sensor chooses; all other sensors if there are fewer.
 
     Examples
     --------
@@ -37,14 +37,14 @@ def sensor_graph(readings: FloatArray, n_neighbours: int) -> FloatArray:
     np.fill_diagonal(squared, np.inf)
     chosen = np.argsort(squared, axis=1, kind="stable")[:, :count]
     nearest = np.maximum(np.take_along_axis(squared, chosen, axis=1), 0.0)
-    # The median of the distances, squared; sensors that all read the same have no distance to scale by.
+    # The squared median distance; 1 if all sensors read the same and all distances are zero.
     unit = float(np.median(np.sqrt(nearest))) ** 2 or 1.0
     np.put_along_axis(graph, chosen, np.exp(-nearest / unit), axis=1)
     return np.maximum(graph, graph.T)
 
 
 def neighbour_means(graph: FloatArray) -> FloatArray:
-    """Return the matrix that takes what sensors hold to the weighted means over their neighbours.
+    """Return the matrix that maps values of sensors to weighted means over their neighbours.
 
     >>> neighbour_means(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
     array([[0.  , 0.25, 0.75],
@@ -58,7 +58,7 @@ def neighbour_means(graph: FloatArray) -> FloatArray:
 def _correlations(readings: FloatArray) -> FloatArray:
     centred = readings - readings.mean(axis=0)
     largest = np.abs(centred).max(axis=0)
-    # What rounding leaves of a constant is no signal.
+    # A constant sensor has only rounding errors left, which must not be correlated.
     moves = largest > 1e-12 * np.abs(readings).max(axis=0)
     scaled = np.where(moves, centred / np.where(moves, largest, 1.0), 0.0)
     norms = np.linalg.norm(scaled, axis=0)

@@ -1,6 +1,6 @@
 """The lasso for many latent states at once, in torch: accelerated proximal gradient steps on the Gram matrix.
 
-Importable without torch, which `DeepSTGDL` asks for before anything here is called.
+This module can be imported without torch; `DeepSTGDL` checks for torch before it calls anything here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import suppress
 with suppress(ImportError):
     import torch
 
-#: Steps between two looks at how far from optimal the codes are.
+#: Steps between two checks of the optimality conditions.
 _LOOK = 20
 
 
@@ -25,8 +25,8 @@ def lasso(
 ) -> torch.Tensor:
     """Return codes that minimise ``||z - D x||^2 + penalty * ||x||_1``, a row for each z.
 
-    Momentum that points uphill is dropped, for each row by itself. The steps end where no row violates its conditions
-    of optimality by more than ``tolerance`` times the largest correlation, or after ``n_iterations``.
+    Momentum is reset, for each row separately, when it points uphill. Iterations stop when no row violates the
+    optimality conditions by more than ``tolerance`` times the largest correlation, or after ``n_iterations``.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def lasso(
         D'D.
     penalty : float
     start : tensor of shape (n_samples, K), optional
-        Codes that are almost right; zeros, by default.
+        Codes to start from; zeros, by default.
     """
     largest = float(torch.linalg.eigvalsh(gram)[-1]) * (1.0 + 1e-5)
     codes = torch.zeros_like(correlations) if start is None else start
@@ -58,7 +58,7 @@ def lasso(
 
 
 def _violation(codes: torch.Tensor, correlations: torch.Tensor, gram: torch.Tensor, penalty: float) -> float:
-    """Return how far the gradient is from what the optimum allows, at worst."""
+    """Return the largest violation of the optimality conditions."""
     gradient = correlations - codes @ gram
     used = (gradient - 0.5 * penalty * codes.sign()).abs()
     unused = (gradient.abs() - 0.5 * penalty).clamp_min(0.0)

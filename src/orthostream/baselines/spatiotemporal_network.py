@@ -1,7 +1,7 @@
 """The network of DeepSTGDL: an encoder of windows of readings, and decoders of readings and of the graph.
 
-Functions of a dict of weights, so that what is learnt is nothing but arrays. Importable without torch, which
-`DeepSTGDL` asks for before anything here is called.
+All are functions of a dict of weights, so that a fitted estimator holds only arrays. This module can be imported
+without torch; `DeepSTGDL` checks for torch before it calls anything here.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _WIDTH = 32
 #: Layers of the node decoder.
 _LAYERS = 4
 
-#: The first weights of the readings are this small: the cells start out where they are almost linear, and so does the
-#: path of the latent state as all sensors rise and fall together, which few atoms then follow; a bent one needs many.
+#: Bound of the first weights of the readings. It is small so that cells start almost linear: when all sensors rise and
+#: fall together, the latent state then moves along a line, which few atoms can code.
 _INPUT_BOUND = 0.2
 
 
 def first_weights(hidden: int, rng: np.random.RandomState) -> dict[str, FloatArray]:
-    """Return weights to start from, the dictionary's aside."""
+    """Return the first weights, without the dictionary."""
 
     def uniform(bound: float, *shape: int) -> FloatArray:
         return rng.uniform(-bound, bound, shape).astype(np.float32)
 
     bias = np.zeros(4 * hidden, dtype=np.float32)
-    bias[hidden : 2 * hidden] = 1.0  # a cell that forgets from the start learns nothing from the start of its window
+    bias[hidden : 2 * hidden] = 1.0  # forget gates start open, so that gradients reach the start of the window
     weights = {
         "encoder.input": uniform(_INPUT_BOUND, 1, 4 * hidden),
         "encoder.hidden": uniform(hidden**-0.5, 2 * hidden, 4 * hidden),
@@ -53,7 +53,7 @@ def first_weights(hidden: int, rng: np.random.RandomState) -> dict[str, FloatArr
 
 
 def encode(weights: Weights, means: torch.Tensor, windows: torch.Tensor) -> torch.Tensor:
-    """Return the latent states of windows: the hidden states of all sensors, side by side.
+    """Return the latent states of windows: the hidden states of all sensors, concatenated.
 
     The four gates of a cell (in, forget, out, candidate) see its reading, its hidden state, and the mean of its
     neighbours' hidden states. All cells share their weights.
@@ -82,7 +82,7 @@ def encode(weights: Weights, means: torch.Tensor, windows: torch.Tensor) -> torc
 
 
 def decode(weights: Weights, latents: torch.Tensor, n_sensors: int) -> torch.Tensor:
-    """Return the readings that latent states stand for, (n_samples, n_sensors); all sensors share the network."""
+    """Return readings decoded from latent states, (n_samples, n_sensors); all sensors share the network."""
     values = latents.reshape(len(latents) * n_sensors, -1)
     for layer in range(_LAYERS):
         values = torch.addmm(weights[f"decoder.{layer}.bias"], values, weights[f"decoder.{layer}"])
@@ -92,6 +92,6 @@ def decode(weights: Weights, latents: torch.Tensor, n_sensors: int) -> torch.Ten
 
 
 def decode_edges(latents: torch.Tensor, n_sensors: int) -> torch.Tensor:
-    """Return the graph that each latent state stands for: sigmoids of inner products, (n_samples, sensors, sensors)."""
+    """Return a graph decoded from each latent state: sigmoids of inner products, (n_samples, sensors, sensors)."""
     nodes = latents.view(len(latents), n_sensors, -1)
     return torch.sigmoid(nodes @ nodes.transpose(1, 2))

@@ -1,6 +1,6 @@
-"""The training of DeepSTGDL: codes and weights by turns, one mini-batch after another.
+"""The training of DeepSTGDL: for each mini-batch, find codes, then update the weights.
 
-Importable without torch, which `DeepSTGDL` asks for before anything here is called.
+This module can be imported without torch; `DeepSTGDL` checks for torch before it calls anything here.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from orthostream.baselines.spatiotemporal_network import Weights, decode, decode
 with suppress(ImportError):
     import torch
 
-#: Steps of the lasso in a mini-batch; each sample goes on from its code of the epoch before.
+#: Steps of the lasso in a mini-batch; each sample starts from its code of the previous epoch.
 _CODING_STEPS = 20
 
-#: Atoms of length one have entries far smaller than the other weights, and take smaller steps.
+#: Atoms of unit length have much smaller entries than the other weights, and need smaller steps.
 _ATOM_RATE = 0.1
 
-#: Latent states from which the first atoms are made, at most.
+#: The first atoms are computed from at most this many latent states.
 _FIRST = 2048
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the constructor of `DeepSTGDL` says about training."""
+    """The parameters of `DeepSTGDL` that concern training."""
 
     n_components: int
     window: int
@@ -46,16 +46,16 @@ class Settings:
 
 
 class Training:
-    """Weights, atoms and codes on their way; `epochs` moves them and yields the mean losses of each epoch.
+    """Weights, atoms and codes during training; `epochs` updates them and yields the mean losses of each epoch.
 
     Parameters
     ----------
     readings : array of shape (window - 1 + n_times, n_sensors), standardised, in single precision
-        What the first window needs comes before the first reading.
+        The first ``window - 1`` rows are the history of the first window.
     graph : array of shape (n_sensors, n_sensors)
     settings : Settings
     rng : RandomState
-        Draws the first weights and the order of the samples: torch's own generator is left alone.
+        Draws the first weights and the order of the samples; torch's own generator is not used.
     """
 
     def __init__(self, readings: FloatArray, graph: FloatArray, settings: Settings, rng: np.random.RandomState) -> None:
@@ -64,7 +64,7 @@ class Training:
         self.readings = torch.from_numpy(readings)
         self.graph = torch.from_numpy(graph.astype(np.float32))
         self.means = torch.from_numpy(neighbour_means(graph).astype(np.float32))
-        # A sensor is no neighbour of its own, and nothing is asked of that pair.
+        # A sensor is not its own neighbour, so the diagonal has no loss.
         others = 1.0 - np.eye(self.sensors, dtype=np.float32)
         self.pairs = torch.from_numpy(others / max(others.sum(), 1.0))
         weights = first_weights(settings.hidden, rng)
@@ -105,10 +105,10 @@ class Training:
             yield totals
 
     def losses(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Return the losses of the chosen samples, and remember their codes.
+        """Return the losses of the chosen samples, and keep their codes for the next epoch.
 
-        The codes are constants to the gradient. The decoders see D x, and hand their gradient on to z as if it were z:
-        with codes in between, nothing but the coding term would reach the encoder, and that one is least where z is 0.
+        The codes are constants to the gradient. The decoders see D x but pass their gradient to z, as if D x were z.
+        Otherwise only the coding term would train the encoder, and that term is smallest at z = 0.
         """
         settings = self.settings
         windows = self._windows(chosen)
@@ -132,7 +132,7 @@ class Training:
         return {"loss": loss, "coding": coding.mean(), "node": node, "edge": edge}
 
     def learnt(self) -> tuple[dict[str, FloatArray], FloatArray]:
-        """Return the weights, and the atoms as rows, as arrays of their own."""
+        """Return copies of the weights, and of the atoms as rows."""
         weights = {name: value.detach().numpy().copy() for name, value in self.weights.items()}
         return weights, self.atoms.detach().numpy().T.copy()
 
@@ -140,7 +140,7 @@ class Training:
         return torch.stack([self.readings[chosen + lag] for lag in range(self.settings.window)])
 
     def _first_atoms(self) -> FloatArray:
-        """Return the principal directions of the first latent states as columns, and random ones beyond these."""
+        """Return the principal directions of the first latent states as columns, then random ones if needed."""
         chosen = torch.from_numpy(self.rng.permutation(self.count)[:_FIRST])
         with torch.no_grad():
             latents = encode(self.weights, self.means, self._windows(chosen)).numpy()

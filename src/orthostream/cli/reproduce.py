@@ -14,11 +14,12 @@ from typing import Any
 from orthostream.cli.errors import UserError
 from orthostream.cli.progress import ProgressBar
 from orthostream.datasets import DataFolderError, load_airly, make_city
-from orthostream.experiments import EXPERIMENTS, Plan, Readings, Reproduction, Verdict, reproduce
-from orthostream.experiments.methods import DEEP, OPTIONAL
+from orthostream.experiments import EXPERIMENTS, Plan, Reproduction, SensorReadings, Verdict, reproduce
+from orthostream.experiments.methods import DEEP
 from orthostream.experiments.outcome import distinct_claims
+from orthostream.experiments.output import OutputError
+from orthostream.experiments.registry import OPTIONAL
 from orthostream.experiments.reproduction import TASKS
-from orthostream.experiments.whole_file import OutputError
 
 _ALL = "all"
 
@@ -124,12 +125,12 @@ def _left_out(options: argparse.Namespace, with_sensors: bool) -> tuple[frozense
     return frozenset(without), notes
 
 
-def _readings(options: argparse.Namespace) -> Readings:
+def _readings(options: argparse.Namespace) -> SensorReadings:
     """Return the readings: those named, those of the environment, or for a quick look a simulated city."""
     named = options.data is not None or bool(os.environ.get("ORTHOSTREAM_DATA"))
     if options.simulated or (options.quick and not named):
         city = make_city(_HOURS, _SENSORS, random_state=options.seed)
-        return Readings.of("A simulated city", city, real=False)
+        return SensorReadings.of("A simulated city", city, real=False)
     if not named:
         raise UserError(
             "the sensors need the Airly data set (Kaggle: Air quality data from extensive network of sensors): name "
@@ -139,7 +140,7 @@ def _readings(options: argparse.Namespace) -> Readings:
         airly = load_airly(options.data)
     except DataFolderError as error:
         raise UserError(f"{error} Without it: --simulated.") from error
-    return Readings.of("Airly network, Krakow 2017", airly, real=True)
+    return SensorReadings.of("Airly network, Krakow 2017", airly, real=True)
 
 
 def _folder(options: argparse.Namespace) -> Path:

@@ -1,4 +1,4 @@
-"""Streams with a known answer, a simulated city, the data set of the paper, and weather stations."""
+"""Synthetic streams with a known dictionary, a simulated city, the paper's data set, and weather stations."""
 
 from orthostream.datasets.airly import load_airly
 from orthostream.datasets.bernoulli_gaussian import make_bernoulli_gaussian

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from orthostream._checks import one_of
 from orthostream._typing import FloatArray
-from orthostream.datasets.data_folder import DataFolderError, find_folder, read_table
+from orthostream.datasets.data_folder import DataFolderError, find_folder, read_numbers, read_table
 from orthostream.datasets.fill import check_fill, filled
 
 _QUANTITIES = ("temperature", "humidity", "pressure", "pm1", "pm25", "pm10")
@@ -22,7 +22,6 @@ _MONTHS = (
 )
 # The data set ends in the first hour of 25 December.
 _HOURS_OF_DECEMBER = 577
-_NUMBER = re.compile(r"[-+]?\d{1,20}(\.\d*)?([eE][-+]?\d{1,2})?", re.ASCII)
 _TIME = "UTC time"
 _LOCATIONS = "sensor_locations.csv"
 _REMEDY = (
@@ -38,18 +37,18 @@ def load_airly(
     """Load hourly readings of 56 sensors in Krakow, 1 January to 25 December 2017.
 
     The data set is not part of this package: it is "Air quality data from extensive network of sensors" on Kaggle,
-    twelve files ``MONTH-2017.csv`` and ``sensor_locations.csv``. Readings are returned as they are, impossible ones
-    included: humidity has many.
+    twelve files ``MONTH-2017.csv`` and ``sensor_locations.csv``. Readings are not cleaned: humidity, for one, has many
+    impossible values.
 
     Parameters
     ----------
     folder : path, optional
-        The folder with the files, or one with a sub-folder ``airly`` that has them. By default, what the environment
-        variable ORTHOSTREAM_DATA names.
+        The folder with the files, or one whose sub-folder ``airly`` has them. By default, the folder in the environment
+        variable ORTHOSTREAM_DATA.
     quantity : {"temperature", "humidity", "pressure", "pm1", "pm25", "pm10"}
     fill : {"row mean"}, optional
-        Replace each missing reading by the mean of that hour's readings, as the paper does. An hour without any stays
-        missing.
+        Replace each missing reading by the mean of that hour's readings, as the paper does. Hours without any reading
+        stay missing.
 
     Returns
     -------
@@ -60,7 +59,7 @@ def load_airly(
     Raises
     ------
     DataFolderError
-        If there is no such folder, or its files are not as they were shipped.
+        If there is no such folder, or its files are incomplete or damaged.
 
     Examples
     --------
@@ -68,8 +67,7 @@ def load_airly(
     >>> airly.data.shape, airly.sensors[:3].tolist()  # doctest: +SKIP
     ((8593, 56), ['3', '140', '142'])
     """
-    if quantity not in _QUANTITIES:
-        raise ValueError(f"quantity must be one of {', '.join(_QUANTITIES)}, got {quantity!r}.")
+    one_of("quantity", quantity, _QUANTITIES)
     check_fill(fill)
     path = find_folder(folder, "airly", _REMEDY)
     sensors, locations = _read_locations(path / _LOCATIONS)
@@ -89,7 +87,7 @@ def _read_locations(path: Path) -> tuple[list[str], FloatArray]:
     if not sensors or len(set(sensors)) < len(sensors):
         raise DataFolderError(f"{path} does not list each sensor once. {_REMEDY}")
     columns = ["latitude", "longitude"]
-    locations = _numbers(path, columns, _picked(path, header, rows, columns))
+    locations = read_numbers(path, columns, _picked(path, header, rows, columns), _REMEDY)
     if np.isnan(locations).any():
         raise DataFolderError(f"{path} does not give each sensor a latitude and a longitude. {_REMEDY}")
     return sensors, locations
@@ -101,7 +99,7 @@ def _read_month(
     path = folder / f"{_MONTHS[number - 1]}-2017.csv"
     header, rows = read_table(path, _REMEDY)
     columns = [f"{sensor}_{quantity}" for sensor in sensors]
-    readings = _numbers(path, columns, _picked(path, header, rows, columns))
+    readings = read_numbers(path, columns, _picked(path, header, rows, columns), _REMEDY)
     unknown = {column for column in header if column.endswith(f"_{quantity}")}.difference(columns)
     if unknown:
         raise DataFolderError(f"{folder / _LOCATIONS} lacks the sensor of column {min(unknown)!r}. {_REMEDY}")
@@ -112,7 +110,7 @@ def _read_month(
 
 
 def _check_hours(path: Path, number: int, times: NDArray[np.str_]) -> NDArray[np.datetime64]:
-    """Return the hours of a month's sorted rows; each hour must be there, and once."""
+    """Return the hours of a month's sorted rows; each hour must occur exactly once."""
     month = np.datetime64(f"2017-{number:02d}", "M")
     hours = np.arange(month, month + 1, dtype="datetime64[h]")
     least = _HOURS_OF_DECEMBER if number == 12 else len(hours)
@@ -121,7 +119,7 @@ def _check_hours(path: Path, number: int, times: NDArray[np.str_]) -> NDArray[np
     wrong = np.flatnonzero(times[:shared] != expected[:shared])
     if wrong.size:
         found, due = str(times[wrong[0]])[:40], str(expected[wrong[0]])
-        raise DataFolderError(f"{path}, column {_TIME!r}: {found!r} where {due!r} should follow. {_REMEDY}")
+        raise DataFolderError(f"{path}, column {_TIME!r}: {found!r} instead of {due!r}. {_REMEDY}")
     if not least <= len(times) <= len(hours):
         raise DataFolderError(f"{path} has {len(times)} hours instead of {least}. {_REMEDY}")
     return hours[: len(times)]
@@ -135,15 +133,3 @@ def _picked(path: Path, header: list[str], rows: list[list[str]], columns: Seque
             raise DataFolderError(f"{path} has no column {column!r}. {_REMEDY}")
     indices = [place[column] for column in columns]
     return [tuple([row[index] for index in indices]) for row in rows]
-
-
-def _numbers(path: Path, columns: Sequence[str], cells: list[tuple[str, ...]]) -> FloatArray:
-    """Return cells as numbers, NaN where a cell is empty."""
-    # A year has half a million readings and a few hundred different ones.
-    numbers = {text: float(text) for text in set().union(*cells) if _NUMBER.fullmatch(text)} | {"": np.nan}
-    for number, row in enumerate(cells, start=2):
-        for column, text in zip(columns, row, strict=True):
-            if text not in numbers:
-                place = f"{path}, row {number}, column {column!r}"
-                raise DataFolderError(f"{place}: {text[:40]!r} is not a number. {_REMEDY}")
-    return np.array([[numbers[text] for text in row] for row in cells]).reshape(len(cells), len(columns))

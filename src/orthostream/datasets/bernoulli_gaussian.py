@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from orthostream._checks import at_least, fraction, one_of
 from orthostream._typing import FloatArray
 from orthostream.datasets.drifting_dictionary import DriftingDictionary
 
@@ -19,22 +20,22 @@ def make_bernoulli_gaussian(
     drift: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
-    """Draw samples y = D x with a uniformly random orthogonal D and codes that are normal with probability sparsity.
+    """Draw samples y = D x with a random orthogonal D; entries of x are nonzero with probability ``sparsity``.
 
     Parameters
     ----------
     n_samples, n_features : int
     sparsity : float, default 0.3
-        The probability that an entry of a code is not zero.
+        The probability that an entry of a code is nonzero.
     noise : float, default 0
-        The standard deviation of white Gaussian noise, added to every feature.
+        The standard deviation of white Gaussian noise that is added to the samples.
     codes : {"gaussian", "laplace"}
-        The distribution of the entries that are not zero; either has variance 1.
+        The distribution of the nonzero entries; both have variance 1.
     drift : float, default 0
         The angle in radians by which every atom turns from each sample to the next, in random planes: y_i = R^i D x_i.
-        With an odd number of features one direction stays.
+        With an odd number of features one direction is fixed.
     random_state : int, RandomState or None
-        For one seed, neither noise nor drift changes the codes and the first dictionary.
+        Codes and the first dictionary depend on the seed, but not on noise or drift.
 
     Returns
     -------
@@ -55,12 +56,9 @@ def make_bernoulli_gaussian(
     >>> (data.components_at(3) * data.components).sum(axis=1).round(6) == np.cos(0.3).round(6)
     array([ True,  True,  True,  True])
     """
-    if not 0.0 < sparsity <= 1.0:
-        raise ValueError(f"sparsity must lie in (0, 1], got {sparsity!r}.")
-    if not 0.0 <= noise < np.inf:
-        raise ValueError(f"noise must be a standard deviation of at least 0, got {noise!r}.")
-    if codes not in ("gaussian", "laplace"):
-        raise ValueError(f'codes must be "gaussian" or "laplace", got {codes!r}.')
+    fraction("sparsity", sparsity)
+    at_least("noise", noise)
+    one_of("codes", codes, ("gaussian", "laplace"))
     if not np.isfinite(drift):
         raise ValueError(f"drift must be a finite angle in radians, got {drift!r}.")
     rng = check_random_state(random_state)

@@ -1,9 +1,9 @@
-"""A simulated city: temperatures from a field of cheap sensors, with what goes wrong in such a field.
+"""A simulated city: temperatures from a network of cheap sensors, with their usual faults.
 
-The air is weather that all places share (seasons, days, fronts) and differences between places (smooth ones, the heat
-of the centre at night, local ones). The instruments add their offsets, age, heat up in the sun, round, and fail to
-answer. All strengths were set by the temperatures of the Airly network in Krakow in 2017, which a year of 56 sensors
-resembles in its spread, its correlations in space and time, its singular values and its gaps.
+The air temperature is the sum of weather that all places share (seasons, days, fronts) and differences between places
+(smooth ones, the warmer centre at night, local ones). Sensors have offsets, age, heat up in the sun, round, and fail to
+report. All parameters were set from the temperatures of the Airly network in Krakow in 2017. A simulated year of 56
+sensors resembles them in spread, in correlations in space and time, in singular values and in gaps.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from scipy.signal import lfilter
 from scipy.special import ndtr, ndtri, stdtrit
 from sklearn.utils import Bunch, check_random_state
 
+from orthostream._checks import at_least, between, integer
 from orthostream._typing import FloatArray
 from orthostream.datasets.drop_outs import drop_outs
 from orthostream.datasets.fill import check_fill, filled
@@ -33,16 +34,16 @@ def make_city(
     fill: str | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
-    """Simulate hourly temperatures of a city, as its sensors report them, from the first hour of a year on.
+    """Simulate hourly temperatures of a city as its sensors report them, from the first hour of a year on.
 
     Parameters
     ----------
     n_hours, n_sensors : int
     quantised : float, default 1
-        The step of the readings in degrees; 0 leaves them unrounded.
+        Readings are rounded to multiples of this, in degrees; 0 does not round.
     missing : float, default 0.23
-        About the share of readings that are missing, up to one half: sensors installed late or taken away early,
-        outages of hours to weeks, single readings. Small fields and short records scatter around it.
+        The approximate share of missing readings, up to one half: sensors installed late or removed early, outages of
+        hours to weeks, single readings. In small networks and short records the share varies more.
     fill : {"row mean"}, optional
         As for `load_airly`: replace each missing reading by the mean of that hour's readings.
     random_state : int, RandomState or None
@@ -52,8 +53,8 @@ def make_city(
     Bunch
         ``data`` (n_hours, n_sensors) in degrees Celsius with NaN where missing, ``time`` (datetime64[h], UTC),
         ``sensors`` (names), ``locations`` (n_sensors, 2) as latitude and longitude: the fields of `load_airly`.
-        ``truth``, shaped like ``data``, is the temperature of the air at each sensor: complete, not rounded, without
-        the offsets, the ageing, the noise and the overheating of the instruments.
+        ``truth``, of the same shape as ``data``, is the temperature of the air at each sensor: complete, not rounded,
+        and without offsets, ageing, noise and overheating of the sensors.
 
     Examples
     --------
@@ -64,13 +65,10 @@ def make_city(
     >>> bool(np.nanmedian(np.abs(city.data - city.truth)) < 0.5)
     True
     """
-    for name, count in (("n_hours", n_hours), ("n_sensors", n_sensors)):
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise ValueError(f"{name} must be a positive integer, got {count!r}.")
-    if not 0.0 <= quantised < np.inf:
-        raise ValueError(f"quantised must be a step of at least 0 degrees, got {quantised!r}.")
-    if not 0.0 <= missing <= 0.5:
-        raise ValueError(f"missing must be a share from 0 to 0.5, got {missing!r}.")
+    integer("n_hours", n_hours)
+    integer("n_sensors", n_sensors)
+    at_least("quantised", quantised)
+    between("missing", missing, 0.0, 0.5)
     check_fill(fill)
     rng = check_random_state(random_state)
     hours = np.arange(n_hours, dtype=float)
@@ -79,7 +77,7 @@ def make_city(
     truth = _weather(hours, clear, rng)[:, None] + _differences(hours, places, clear, rng)
     readings = truth + _instruments(hours, n_sensors, clear, rng)
     if quantised:
-        # Adding zero turns a negative zero into a plain one.
+        # Adding zero turns -0.0 into 0.0.
         readings = np.round(readings / quantised) * quantised + 0.0
     readings[drop_outs(n_hours, n_sensors, missing, rng)] = np.nan
     return Bunch(
@@ -92,7 +90,7 @@ def make_city(
 
 
 def _wandering(n_hours: int, count: int, memory: float, rng: np.random.RandomState) -> FloatArray:
-    """Draw series of mean 0 and variance 1 that forget in about ``memory`` hours: autoregressions of order two."""
+    """Draw series of mean 0, variance 1 and a correlation time of about ``memory`` hours, by AR(2) processes."""
     slow, fast = np.exp(-1.0 / memory), np.exp(-40.0 / memory)
     before = int(5.0 * memory)
     white = rng.standard_normal((before + n_hours, count))
@@ -108,14 +106,14 @@ def _wave(hours: FloatArray, period: float, peak: float | FloatArray) -> FloatAr
 
 
 def _places(n_sensors: int, rng: np.random.RandomState) -> FloatArray:
-    """Draw kilometres north and east of the centre, dense in the middle."""
+    """Draw places in kilometres north and east of the centre, denser in the middle."""
     radius = 9.0 * stratified(n_sensors, rng) ** 0.6
     angle = rng.uniform(0.0, 2.0 * np.pi, size=n_sensors)
     return np.column_stack([0.8 * radius * np.sin(angle), radius * np.cos(angle)])
 
 
 def _clear_sky(n_hours: int, rng: np.random.RandomState) -> FloatArray:
-    """Draw how much the sky lets through: near 0 under clouds, above 1 on clear days and nights."""
+    """Draw the clearness of the sky: near 0 under clouds, above 1 on clear days and nights."""
     sky: FloatArray = 2.4 * ndtr(0.9 * _wandering(n_hours, 1, 24.0, rng)[:, 0] - 0.4)
     return sky
 
@@ -129,7 +127,7 @@ def _weather(hours: FloatArray, clear: FloatArray, rng: np.random.RandomState) -
 
 
 def _differences(hours: FloatArray, places: FloatArray, clear: FloatArray, rng: np.random.RandomState) -> FloatArray:
-    """Draw what the air at each place differs by."""
+    """Draw how the air at each place differs from the shared weather."""
     n_hours, n_places = len(hours), len(places)
     north, east = places.T / 6.0
     still = 5.0 * ndtr(1.2 * _wandering(n_hours, 1, 30.0, rng) - 1.5)
@@ -143,10 +141,10 @@ def _differences(hours: FloatArray, places: FloatArray, clear: FloatArray, rng: 
 
 
 def _instruments(hours: FloatArray, n_sensors: int, clear: FloatArray, rng: np.random.RandomState) -> FloatArray:
-    """Draw what the sensors add to the air they hang in."""
+    """Draw the errors of the sensors."""
     n_hours = len(hours)
     offset = 0.14 * ndtri(stratified(n_sensors, rng))
-    # Most age by a few tenths of a degree in a year, and a few by many degrees.
+    # Most sensors drift by a few tenths of a degree in a year, a few by many degrees.
     rate = 0.09 * stdtrit(2.0, stratified(n_sensors, rng)) / 1000.0
     ageing = rate * np.maximum(hours[:, None] - _YEAR * stratified(n_sensors, rng), 0.0)
     exposure = 1.8 * np.maximum(-np.log(stratified(n_sensors, rng)) - 0.7, 0.0)

@@ -1,17 +1,24 @@
-"""The folder of a data set that users download themselves: where it is, and how its tables are read."""
+"""Find the folder of a data set that users download themselves, and read its tables."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
+from orthostream._typing import FloatArray
+
 _VARIABLE = "ORTHOSTREAM_DATA"
+_NUMBER = re.compile(r"[-+]?\d{1,20}(\.\d*)?([eE][-+]?\d{1,2})?", re.ASCII)
 
 
 class DataFolderError(ValueError):
-    """Raised when a data set is not where it should be, or is not as it was shipped.
+    """Raised when a data set is missing, incomplete or damaged.
 
     The message is one line: which file, what is wrong with it, and what to do.
 
@@ -28,15 +35,15 @@ class DataFolderError(ValueError):
 
 
 def find_folder(folder: str | os.PathLike[str] | None, name: str, remedy: str) -> Path:
-    """Return the folder of a data set: its sub-folder ``name`` if there is one, or else the folder itself.
+    """Return the sub-folder ``name`` of a folder if there is one, otherwise the folder itself.
 
     Parameters
     ----------
     folder : path or None
-        None takes the environment variable ORTHOSTREAM_DATA.
+        None means the environment variable ORTHOSTREAM_DATA.
     name : str
     remedy : str
-        What a user should do about a folder that is not there.
+        What a user should do if the folder does not exist; the end of the message.
     """
     given = os.environ.get(_VARIABLE) if folder is None else folder
     if not given:
@@ -60,7 +67,7 @@ def read_table(path: Path, remedy: str) -> tuple[list[str], list[list[str]]]:
             raise ValueError("it contains zero bytes")
         table = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except (OSError, ValueError, csv.Error) as error:
-        raise DataFolderError(f"{path} cannot be read as text in CSV: {error}. {remedy}") from error
+        raise DataFolderError(f"{path} cannot be read as CSV: {error}. {remedy}") from error
     if not table:
         raise DataFolderError(f"{path} is empty. {remedy}")
     header, rows = table[0], table[1:]
@@ -71,5 +78,17 @@ def read_table(path: Path, remedy: str) -> tuple[list[str], list[list[str]]]:
             raise DataFolderError(f"{path}, row {number}: {cells}; the file is cut short or damaged. {remedy}")
     if len(set(header)) < len(header):
         twice = next(column for column in header if header.count(column) > 1)
-        raise DataFolderError(f"{path}: the column {twice!r} stands there twice. {remedy}")
+        raise DataFolderError(f"{path}: the column {twice!r} occurs twice. {remedy}")
     return header, rows
+
+
+def read_numbers(path: Path, columns: Sequence[str], cells: Sequence[Sequence[str]], remedy: str) -> FloatArray:
+    """Return the cells of some columns as numbers, NaN where a cell is empty."""
+    # Convert each distinct text once: a year has half a million readings but only a few hundred distinct ones.
+    numbers = {text: float(text) for text in set().union(*cells) if _NUMBER.fullmatch(text)} | {"": np.nan}
+    for number, row in enumerate(cells, start=2):
+        for column, text in zip(columns, row, strict=True):
+            if text not in numbers:
+                place = f"{path}, row {number}, column {column!r}"
+                raise DataFolderError(f"{place}: {text[:40]!r} is not a number. {remedy}")
+    return np.array([[numbers[text] for text in row] for row in cells]).reshape(len(cells), len(columns))

@@ -8,12 +8,12 @@ from orthostream._typing import FloatArray
 
 
 class DriftingDictionary:
-    """Atoms that all turn by the same angle from each sample to the next; a call returns those of one sample.
+    """Atoms that all turn by the same angle from each sample to the next; calling it returns the atoms of one sample.
 
     The rotation R turns orthogonal planes by one angle. With P the projection onto those planes and J the quarter turn
     in each of them, its powers need no products of matrices: ``R^i = 1 + (cos(i angle) - 1) P + sin(i angle) J``. In an
-    even number of dimensions the planes span the space, and the angle between any vector and its turned self is the
-    angle of the planes; in an odd number one direction stays.
+    even number of dimensions the planes can span the space, and then every vector turns by the same angle; in an odd
+    number one direction is fixed.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class DriftingDictionary:
         return self.turn(self.components, np.full(len(self.components), float(sample)))
 
     def turn(self, rows: FloatArray, times: FloatArray) -> FloatArray:
-        """Return rows turned by the angle, each as many times as `times` says."""
+        """Return rows turned by the angle, row i ``times[i]`` times."""
         along, across = rows @ self.first.T, rows @ self.second.T
         phase = self.angle * times[:, None]
         fall, rise = np.cos(phase) - 1.0, np.sin(phase)

@@ -1,4 +1,4 @@
-"""When the sensors of a field do not answer: short lives, outages, and single readings that get lost."""
+"""Missing readings of a simulated sensor network: short lives, outages, and single lost readings."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 from orthostream._typing import FloatArray
 from orthostream.datasets.stratified import stratified
 
-# How the missing readings of a real field, 56 sensors over a year, divide among the three ways to be missing.
+# Shares of the three causes among the missing readings of a real network, 56 sensors over a year.
 _LIVES, _OUTAGES, _SINGLES = 0.69, 0.29, 0.02
 _SHORTEST_OUTAGE, _LONGEST_OUTAGE, _OUTAGE_DECAY = 2.0, 12.0 * 7.0 * 24.0, 0.8
 
 
 def drop_outs(n_hours: int, n_sensors: int, missing: float, rng: np.random.RandomState) -> NDArray[np.bool_]:
-    """Draw which readings of a field are missing: True where they are.
+    """Draw a mask of missing readings: True where one is missing.
 
-    Most are missing because a sensor was installed late or taken away early. Outages last from two hours to twelve
-    weeks (at most a quarter of the record), the short ones being the most frequent. The rest are single readings.
+    Most are missing because a sensor was installed late or removed early. Outages last from two hours to twelve weeks
+    (at most a quarter of the record), and short ones are the most frequent. The rest are single readings.
 
     Parameters
     ----------
     missing : float
-        About the share of readings to lose. Small fields and short records scatter around it.
+        The approximate share of missing readings. In small networks and short records the share varies more.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def drop_outs(n_hours: int, n_sensors: int, missing: float, rng: np.random.Rando
     ((1000, 20), 0.2)
     """
     lost = _outside_of_life(n_hours, n_sensors, _LIVES * missing, rng)
-    # What is lost twice is lost once: the other two lose from what is left.
+    # A reading can be missing for two causes at once, so the other two rates refer to readings that are left.
     left = 1.0 - _LIVES * missing
     lost |= _in_outage(n_hours, n_sensors, _OUTAGES * missing / left, rng)
     lost |= rng.uniform(size=lost.shape) < _SINGLES * missing / left
@@ -51,7 +51,7 @@ def _outside_of_life(n_hours: int, n_sensors: int, share: float, rng: np.random.
 
 def _in_outage(n_hours: int, n_sensors: int, share: float, rng: np.random.RandomState) -> NDArray[np.bool_]:
     mean = _outage_lengths((np.arange(1000) + 0.5) / 1000.0, n_hours).mean()
-    # Where outages overlap they count once: with x of them on average, exp(-x) of the readings escape.
+    # Outages may overlap: with x of them at a time on average, a share exp(-x) of the readings is not affected.
     count = rng.poisson(-np.log1p(-share) * n_hours * n_sensors / mean)
     length = _outage_lengths(stratified(count, rng), n_hours)
     # Some sensors fail much more often than others.
@@ -64,7 +64,7 @@ def _in_outage(n_hours: int, n_sensors: int, share: float, rng: np.random.Random
 
 
 def _outage_lengths(quantiles: FloatArray, n_hours: int) -> NDArray[np.int_]:
-    """Lengths in hours, by a power law between the shortest and the longest."""
+    """Return lengths in hours, from a power law between the shortest and the longest."""
     longest = max(min(n_hours / 4.0, _LONGEST_OUTAGE), _SHORTEST_OUTAGE)
     rest = 1.0 - (_SHORTEST_OUTAGE / longest) ** _OUTAGE_DECAY
     lengths: FloatArray = _SHORTEST_OUTAGE * (1.0 - rest * quantiles) ** (-1.0 / _OUTAGE_DECAY)

@@ -1,20 +1,21 @@
-"""Missing readings, filled as the paper fills them."""
+"""Fill missing readings as the paper does."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from orthostream._checks import one_of
 from orthostream._typing import FloatArray
 
 
 def check_fill(fill: str | None) -> None:
-    """Raise where ``fill`` is neither "row mean" nor None."""
-    if fill not in (None, "row mean"):
-        raise ValueError(f'fill must be "row mean" or None, got {fill!r}.')
+    """Raise ValueError if ``fill`` is neither "row mean" nor None."""
+    if fill is not None:
+        one_of("fill", fill, ("row mean",), also="None")
 
 
 def filled(data: FloatArray, fill: str | None) -> FloatArray:
-    """Return readings with each missing one replaced by the mean of its row; a row without any reading stays missing.
+    """Return readings with missing ones replaced by the mean of their row; rows without any reading stay missing.
 
     Examples
     --------

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from orthostream._typing import FloatArray
-from orthostream.datasets.data_folder import DataFolderError, find_folder, read_table
+from orthostream.datasets.data_folder import DataFolderError, find_folder, read_numbers, read_table
 
 _READINGS, _STATIONS = "wide_Tmax.csv", "stations.csv"
-_NUMBER = re.compile(r"[-+]?\d{1,20}(\.\d*)?", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _REMEDY = (
     "The readings are those of NOAA_df_1990 in the R package STRbook (https://github.com/andrewzm/STRbook) whose proc "
@@ -26,14 +25,13 @@ _REMEDY = (
 def load_noaa(folder: str | os.PathLike[str] | None = None) -> Bunch:
     """Load daily maximum temperatures in degrees Fahrenheit, 1990 to 1993.
 
-    The data set is not part of this package: it was measured by NOAA, and ships as NOAA_df_1990 with the R package
-    STRbook.
+    The data set is not part of this package: it was measured by NOAA, and is NOAA_df_1990 in the R package STRbook.
 
     Parameters
     ----------
     folder : path, optional
-        The folder with ``wide_Tmax.csv`` and ``stations.csv``, or one with a sub-folder ``noaa`` that has them. By
-        default, what the environment variable ORTHOSTREAM_DATA names.
+        The folder with ``wide_Tmax.csv`` and ``stations.csv``, or one whose sub-folder ``noaa`` has them. By
+        default, the folder in the environment variable ORTHOSTREAM_DATA.
 
     Returns
     -------
@@ -58,7 +56,7 @@ def load_noaa(folder: str | os.PathLike[str] | None = None) -> Bunch:
         raise DataFolderError(f"{path / _READINGS} has no column 't' followed by readings of stations. {_REMEDY}")
     stations = header[1:]
     return Bunch(
-        data=_numbers(path / _READINGS, stations, [row[1:] for row in rows]),
+        data=read_numbers(path / _READINGS, stations, [row[1:] for row in rows], _REMEDY),
         time=_days(path / _READINGS, [row[0] for row in rows]),
         stations=np.array(stations),
         locations=_locations(path / _STATIONS, stations),
@@ -85,21 +83,10 @@ def _locations(path: Path, stations: list[str]) -> FloatArray:
     header, rows = read_table(path, _REMEDY)
     if header[:3] != ["id", "lat", "lon"]:
         raise DataFolderError(f"{path} has the columns {header[:3]} instead of id, lat and lon. {_REMEDY}")
-    cells = _numbers(path, header[:3], [row[:3] for row in rows])
+    cells = read_numbers(path, header[:3], [row[:3] for row in rows], _REMEDY)
     # Some tools write the number of a station as 3804.0.
     places = {f"{station:.0f}": place for station, *place in cells.tolist()}
     for station in stations:
         if station not in places or np.isnan(places[station]).any():
             raise DataFolderError(f"{path} does not give the place of station {station[:40]!r}. {_REMEDY}")
     return np.array([places[station] for station in stations])
-
-
-def _numbers(path: Path, columns: list[str], cells: list[list[str]]) -> FloatArray:
-    """Return cells as numbers, NaN where a cell is empty."""
-    numbers = {text: float(text) for text in set().union(*cells) if _NUMBER.fullmatch(text)} | {"": np.nan}
-    for number, row in enumerate(cells, start=2):
-        for column, text in zip(columns, row, strict=True):
-            if text not in numbers:
-                place = f"{path}, row {number}, column {column!r}"
-                raise DataFolderError(f"{place}: {text[:40]!r} is not a number. {_REMEDY}")
-    return np.array([[numbers[text] for text in row] for row in cells]).reshape(len(cells), len(columns))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from orthostream._checks import integer
+
 
 def make_sparse_component(
     n_samples: int = 1000,
@@ -16,8 +18,8 @@ def make_sparse_component(
 ) -> Bunch:
     """Draw normal samples whose covariance has a sparse leading eigenvector; all other eigenvalues are 1.
 
-    With all other eigenvalues equal the covariance is ``1 + (variance - 1) v v'`` whatever the other eigenvectors
-    are, so none of them has to be drawn.
+    As all other eigenvalues are equal, the covariance is ``1 + (variance - 1) v v'`` for any choice of the other
+    eigenvectors, so none of them is drawn.
 
     Returns
     -------
@@ -30,8 +32,7 @@ def make_sparse_component(
     >>> make_sparse_component(5, 4, n_nonzero=1, random_state=0).component
     array([1., 0., 0., 0.])
     """
-    if not 1 <= n_nonzero <= n_features:
-        raise ValueError(f"n_nonzero must lie between 1 and n_features = {n_features}, got {n_nonzero!r}.")
+    integer("n_nonzero", n_nonzero, most=n_features, what="n_features")
     rng = check_random_state(random_state)
     component = np.zeros(n_features)
     component[:n_nonzero] = n_nonzero**-0.5

@@ -10,8 +10,8 @@ from orthostream._typing import FloatArray
 def stratified(count: int, rng: np.random.RandomState) -> FloatArray:
     """Draw one number from the middle of each of ``count`` equal parts of (0, 1), in random order.
 
-    A field of a few dozen sensors is a small sample: drawn independently, one field would have three bad sensors and
-    the next none. Drawn this way, every field has its share of them.
+    A network of a few dozen sensors is a small sample: with independent draws, one network would have three bad sensors
+    and the next none. With stratified draws, every network has about the same share of them.
 
     Examples
     --------

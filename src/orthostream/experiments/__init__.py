@@ -1,7 +1,7 @@
-"""The paper's section V: every figure and table, by one command."""
+"""Every figure and table of the paper's section V, by one command."""
 
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Verdict
-from orthostream.experiments.plan import Plan, Readings
+from orthostream.experiments.plan import Plan, SensorReadings
 from orthostream.experiments.record import Record
 from orthostream.experiments.reproduction import EXPERIMENTS, Reproduction, reproduce
 
@@ -11,9 +11,9 @@ __all__ = [
     "Experiment",
     "Outcome",
     "Plan",
-    "Readings",
     "Record",
     "Reproduction",
+    "SensorReadings",
     "Verdict",
     "reproduce",
 ]

@@ -1,4 +1,4 @@
-"""The online methods of Table I behind one small interface: start, code, decode, learn."""
+"""The interface through which online methods of Table I are run: start, code, decode, learn."""
 
 from __future__ import annotations
 
@@ -8,40 +8,23 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.baselines import ForgettingPCA, OnlineAODL
 from orthostream.dictionary.initialise import from_data, random_orthogonal
-from orthostream.experiments.methods import (
-    AODL,
-    AODL_PASSES,
-    CONSTANT,
-    FORGETTING,
-    L4,
-    PROPOSED,
-    SFW,
-    SFW_OWN,
-    SFW_POLAR,
-)
 from orthostream.optimize import (
-    ConstantSchedule,
     LpContrast,
-    MokhtariSchedule,
-    PaperSchedule,
     PolarStep,
+    Schedule,
     SpectralBall,
     State,
     StochasticFrankWolfe,
     polar,
 )
 
-#: Every online method: the paper's own, its baselines, and what it does not compare with.
-ONLINE = (PROPOSED, SFW, SFW_POLAR, SFW_OWN, L4, AODL, CONSTANT, FORGETTING)
-
 #: Iterations of the batch version of each method on the readings before the stream.
-_BATCH_ITERATIONS = 20
+BATCH_ITERATIONS = 20
 
 
 class Contender(ABC):
-    """A method that codes with the dictionary it has, and learns from a mini-batch when told to."""
+    """A method that codes with its current dictionary and takes one step for each mini-batch."""
 
     @abstractmethod
     def start(self, rows: FloatArray) -> None:
@@ -60,33 +43,48 @@ class Contender(ABC):
         """Take one step."""
 
 
-def contender(method: str, seed: int, penalty: float = 1.0) -> Contender:
-    """Return a method by its name; the penalty is that of Online AODL."""
-    if method in (AODL, AODL_PASSES):
-        learner = OnlineAODL(penalty=penalty, fit_iterations=_BATCH_ITERATIONS, random_state=seed)
-        return _Estimator(learner, _BATCH_ITERATIONS if method == AODL_PASSES else 0)
-    if method == FORGETTING:
-        return _Estimator(ForgettingPCA(), 0)
-    return _FrankWolfe(method, seed)
+class SolverContender(Contender):
+    """Stochastic Frank-Wolfe over the spectral ball, without the checks of an estimator.
 
+    Parameters
+    ----------
+    seed : int
+        Draws the first dictionary.
+    schedule : Schedule
+    p : int, default 3
+        The power of the contrast.
+    orthogonal : bool, default True
+        Whether each step ends with a polar factor, as in Algorithm 2.
+    polar_codes : bool, default False
+        Whether rows are coded with the polar factor of the iterate instead of the iterate.
+    own_start : bool, default False
+        Whether the first dictionary comes from steps of this solver instead of orthogonal iterations.
+    """
 
-class _FrankWolfe(Contender):
     state: State
 
-    def __init__(self, method: str, seed: int) -> None:
+    def __init__(
+        self,
+        seed: int,
+        schedule: Schedule,
+        *,
+        p: int = 3,
+        orthogonal: bool = True,
+        polar_codes: bool = False,
+        own_start: bool = False,
+    ) -> None:
         self._seed = seed
-        self._polar = method == SFW_POLAR
-        self._own_start = method == SFW_OWN
-        plain = method in (SFW, SFW_POLAR, SFW_OWN)
-        schedule = MokhtariSchedule() if plain else ConstantSchedule() if method == CONSTANT else PaperSchedule()
-        contrast = LpContrast(4 if method == L4 else 3)
-        self._solver = StochasticFrankWolfe(SpectralBall(), contrast, schedule, None if plain else PolarStep())
+        self._polar_codes = polar_codes
+        self._own_start = own_start
+        self._solver = StochasticFrankWolfe(
+            SpectralBall(), LpContrast(p), schedule, PolarStep() if orthogonal else None
+        )
 
     def start(self, rows: FloatArray) -> None:
         first = random_orthogonal(rows.shape[1], rows.shape[1], np.random.RandomState(self._seed))
         if self._own_start:
             state = self._solver.init(first)
-            for _ in range(_BATCH_ITERATIONS):
+            for _ in range(BATCH_ITERATIONS):
                 state = self._solver.step(state, rows)
             self.state = self._solver.init(state.x)
         else:
@@ -94,7 +92,7 @@ class _FrankWolfe(Contender):
 
     @property
     def _dictionary(self) -> FloatArray:
-        return polar(self.state.x)[0] if self._polar else self.state.x
+        return polar(self.state.x)[0] if self._polar_codes else self.state.x
 
     def code(self, rows: FloatArray) -> FloatArray:
         codes: FloatArray = rows @ self._dictionary
@@ -108,10 +106,10 @@ class _FrankWolfe(Contender):
         self.state = self._solver.step(self.state, rows)
 
 
-class _Estimator(Contender):
-    """A baseline with scikit-learn's interface, started by `fit` or by passes of `partial_fit`."""
+class EstimatorContender(Contender):
+    """A baseline with scikit-learn's interface, started by `fit`, or by some passes of `partial_fit`."""
 
-    def __init__(self, learner: Any, passes: int) -> None:
+    def __init__(self, learner: Any, passes: int = 0) -> None:
         self._learner = learner
         self._passes = passes
 

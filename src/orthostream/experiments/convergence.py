@@ -1,22 +1,21 @@
-"""Section V-B: how fast true dictionaries come out of Bernoulli-Gaussian streams.
+"""Section V-B: how fast each method recovers the true dictionary of Bernoulli-Gaussian streams.
 
-All trials of a block are one stack, and each step of a method is one call. Every method sees the same streams and
-starts from the same dictionaries.
+The trials of a block are stacked, and each step of a method is one call for all of them. All methods see the same
+streams and start from the same dictionaries.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.baselines import OnlineAODL
 from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, L4, PROPOSED, SFW, SFW_POLAR
-from orthostream.experiments.plan import Plan
-from orthostream.experiments.task import Report, Result, Task
+from orthostream.experiments.task import Task, TaskReport, TaskResult
 from orthostream.metrics import recovery_error
 from orthostream.optimize import (
     LpContrast,
@@ -28,13 +27,16 @@ from orthostream.optimize import (
     polar,
 )
 
-#: What each run is called, and the curves that come out of it.
+if TYPE_CHECKING:  # Plan imports every method; cached curves must not depend on all of them
+    from orthostream.experiments.plan import Plan
+
+#: The curves that each run produces.
 RUNS = {PROPOSED: (PROPOSED, AVERAGED), SFW: (SFW, SFW_POLAR), L4: (L4,), AODL: (AODL,), AODL_TUNED: (AODL_TUNED,)}
 
 _BLOCK = 25
 
 
-class Setting(NamedTuple):
+class StreamSetting(NamedTuple):
     """The parameters of a synthetic stream."""
 
     n_features: int = 10
@@ -43,22 +45,22 @@ class Setting(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The setting as records name it."""
+        """The name of the setting in records."""
         return f"N={self.n_features} B={self.batch_size} theta={self.sparsity:g}"
 
     @property
     def penalty(self) -> float:
-        """The weight of the l1 norm that the paper found best for Online AODL."""
+        """The weight of the l1 norm in Online AODL that the paper gives as the best."""
         return 0.1 if self.sparsity < 0.4 else 0.05
 
     @property
     def better_penalty(self) -> float:
-        """The better of 0.5 and 1 at the end of the stream, for a fair Online AODL."""
+        """The better of 0.5 and 1 at the end of the stream, for a fair comparison with Online AODL."""
         return 0.5 if self.batch_size >= 10 and self.sparsity < 0.4 else 1.0
 
 
 def moments(steps: int) -> list[int]:
-    """Return the steps at which errors are taken: twenty to a factor of ten, the last step, and round numbers.
+    """Return the steps at which errors are measured: twenty per decade, multiples of 100, and the last step.
 
     >>> moments(12)
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
@@ -68,8 +70,8 @@ def moments(steps: int) -> list[int]:
     return sorted(t for t in dense | late | {100, 300, steps} if t <= steps)
 
 
-def tasks(plan: Plan, settings: list[Setting]) -> list[Task]:
-    """Return the work for some settings: a task for each, each method, and each block of trials."""
+def tasks(plan: Plan, settings: list[StreamSetting]) -> list[Task]:
+    """Return one task for each setting, method and block of trials."""
     made = []
     for setting in settings:
         for method in RUNS:
@@ -85,13 +87,13 @@ def tasks(plan: Plan, settings: list[Setting]) -> list[Task]:
                     "seed": (plan.seed, block),
                 }
                 seconds = trials * plan.steps / 3000 * _seconds(method, setting)
-                # SPAMS keeps two matrices of the dictionary's size in memory for ever, at every call.
+                # SPAMS leaks two matrices of the dictionary's size at every call.
                 leaks = method in (AODL, AODL_TUNED) and setting.n_features > 20
                 made.append(Task(_name(setting, method, block), learn, arguments, seconds, leaks))
     return made
 
 
-def curves(plan: Plan, setting: Setting, results: Mapping[str, Result]) -> dict[str, FloatArray]:
+def curves(plan: Plan, setting: StreamSetting, results: Mapping[str, TaskResult]) -> dict[str, FloatArray]:
     """Return the recovery errors of each method, (trials, moments), from the results of the tasks."""
     count = len(blocks(plan.trials))
     return {
@@ -110,10 +112,10 @@ def learn(
     trials: int,
     steps: int,
     seed: tuple[int, int],
-    report: Report,
-) -> Result:
-    """Return the errors of a block of trials along the stream, one array for each curve of the method."""
-    truth, start, chunks = _streams(Setting(*setting), trials, steps, seed)
+    report: TaskReport,
+) -> TaskResult:
+    """Return the errors of a block of trials along the stream, (trials, moments), for each curve of the method."""
+    truth, start, chunks = _streams(StreamSetting(*setting), trials, steps, seed)
     if method in (AODL, AODL_TUNED):
         learnt = _alternating(penalty, start, chunks)
     else:
@@ -128,9 +130,9 @@ def learn(
 
 
 def _streams(
-    setting: Setting, trials: int, steps: int, seed: tuple[int, int]
+    setting: StreamSetting, trials: int, steps: int, seed: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray, Iterator[FloatArray]]:
-    """Return true dictionaries, first dictionaries, and the samples between moments: (steps, trials, B, N)."""
+    """Return true dictionaries, first dictionaries, and chunks of samples between moments: (steps, trials, B, N)."""
     size, batch, sparsity = setting
     rng = np.random.default_rng([*seed, size, batch, round(1000 * sparsity)])
     truth = polar(rng.standard_normal((trials, size, size)))[0]
@@ -170,7 +172,7 @@ def _frank_wolfe(method: str, start: FloatArray, chunks: Iterator[FloatArray]) -
 def _alternating(penalty: float, start: FloatArray, chunks: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, ...]]:
     learners = [OnlineAODL(penalty=penalty, init=d.T, random_state=0) for d in start]
     for chunk in chunks:
-        # One call for each mini-batch: SPAMS forgets by calls, and larger ones would be another method.
+        # One call for each mini-batch: how fast SPAMS forgets depends on the length of calls.
         for rows in chunk:
             for learner, mini_batch in zip(learners, rows, strict=True):
                 learner.partial_fit(mini_batch)
@@ -178,7 +180,7 @@ def _alternating(penalty: float, start: FloatArray, chunks: Iterator[FloatArray]
 
 
 def blocks(trials: int) -> list[int]:
-    """Return the sizes of the blocks into which trials are cut, the same for every method and number of cores.
+    """Return the sizes of the blocks that trials are cut into, the same for any method and number of cores.
 
     >>> blocks(60), blocks(6)
     ([25, 25, 10], [3, 3])
@@ -187,11 +189,11 @@ def blocks(trials: int) -> list[int]:
     return [min(size, trials - first) for first in range(0, trials, size)]
 
 
-def _name(setting: Setting, method: str, block: int) -> str:
+def _name(setting: StreamSetting, method: str, block: int) -> str:
     return f"{setting.text} {method} block {block}"
 
 
-def _seconds(method: str, setting: Setting) -> float:
-    """Return about how long 3,000 mini-batches of one trial take."""
+def _seconds(method: str, setting: StreamSetting) -> float:
+    """Return a rough estimate of the seconds that 3,000 mini-batches of one trial take."""
     small = setting.n_features < 20
     return {AODL: 0.55 if small else 2.8, AODL_TUNED: 0.55 if small else 1.2}.get(method, 0.05 if small else 0.6)

@@ -1,4 +1,4 @@
-"""Section V-B: the three figures of convergence, over mini-batch size, dictionary size and sparsity."""
+"""Section V-B: three figures of convergence, for mini-batch size, dictionary size and sparsity."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.experiments.convergence import RUNS, Setting, curves, moments, tasks
+from orthostream.experiments.convergence import RUNS, StreamSetting, curves, moments, tasks
 from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, PROPOSED, SFW_POLAR
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Table, Verdict
 from orthostream.experiments.paper_values import REACHES_1E_3
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
-from orthostream.experiments.style import LINES, new_figure, paper_style
-from orthostream.experiments.task import Result, Task
+from orthostream.experiments.registry import METHODS
+from orthostream.experiments.style import new_figure, paper_style
+from orthostream.experiments.task import Task, TaskResult
 
-#: "Around the 1000-th time index" is taken as within this factor.
+#: The paper says "around the 1000-th time index"; a step within this factor counts as agreement.
 _AROUND = 1.35
 _MARKS = (100, 300, 1000, 2000, 3000)
 
 
 class ConvergenceFigure(Experiment):
-    """Curves of two settings that differ in one parameter, the easier one first."""
+    """Curves of two settings that differ in one parameter, the easier setting first."""
 
-    def __init__(self, name: str, what: str, easy: Setting, hard: Setting, faster_with: str) -> None:
+    def __init__(self, name: str, what: str, easy: StreamSetting, hard: StreamSetting, faster_with: str) -> None:
         self.name = name
         self.summary = f"recovery error along the stream, over the {what}"
         self._what = what
@@ -35,7 +36,7 @@ class ConvergenceFigure(Experiment):
     def tasks(self, plan: Plan) -> list[Task]:
         return tasks(plan, list(self._settings))
 
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
         errors = {setting: curves(plan, setting, results) for setting in self._settings}
         marks = moments(plan.steps)
         means = {s: {name: curve.mean(axis=0) for name, curve in found.items()} for s, found in errors.items()}
@@ -63,7 +64,7 @@ class ConvergenceFigure(Experiment):
             tables=[_table(marks, setting, found) for setting, found in means.items()],
         )
 
-    def _records(self, marks: list[int], means: dict[Setting, dict[str, FloatArray]], plan: Plan) -> list[Record]:
+    def _records(self, marks: list[int], means: dict[StreamSetting, dict[str, FloatArray]], plan: Plan) -> list[Record]:
         made = []
         for setting, found in means.items():
             for name, mean in found.items():
@@ -77,7 +78,7 @@ class ConvergenceFigure(Experiment):
                     made.append(Record(self.name, name, setting.text, "t_at_error_1e-3", step, said))
         return made
 
-    def _claims(self, plan: Plan, marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> list[Claim]:
+    def _claims(self, plan: Plan, marks: list[int], means: dict[StreamSetting, dict[str, FloatArray]]) -> list[Claim]:
         easy, hard = self._settings
         compared = [name for name in RUNS if name in means[easy] and name != AODL_TUNED]
         slower = [name for name in compared if means[easy][name][-1] >= means[hard][name][-1]]
@@ -113,7 +114,7 @@ class ConvergenceFigure(Experiment):
 
 
 def reaches(marks: Sequence[int], errors: FloatArray, level: float) -> int | None:
-    """Return the first moment at which the error is at the level or below, None where it never is.
+    """Return the first moment at which the error is at most the level, None if there is none.
 
     >>> reaches([1, 10, 100], np.array([0.5, 0.2, 0.1]), 0.2)
     10
@@ -122,11 +123,11 @@ def reaches(marks: Sequence[int], errors: FloatArray, level: float) -> int | Non
     return int(marks[below[0]]) if len(below) else None
 
 
-def _said(setting: Setting) -> int | None:
+def _said(setting: StreamSetting) -> int | None:
     return REACHES_1E_3.get(setting.sparsity) if setting[:2] == (10, 10) else None
 
 
-def _reaching(marks: list[int], setting: Setting, found: dict[str, FloatArray], said: int) -> Claim:
+def _reaching(marks: list[int], setting: StreamSetting, found: dict[str, FloatArray], said: int) -> Claim:
     step = reaches(marks, found[PROPOSED], 1e-3)
     averaged = reaches(marks, found[AVERAGED], 1e-3) if AVERAGED in found else None
     statement = f"The proposed method is at 1e-3 around t = {said:,} ({setting.text})"
@@ -140,7 +141,7 @@ def _reaching(marks: list[int], setting: Setting, found: dict[str, FloatArray], 
     return Claim(statement, f"t = {said:,}", f"t = {step:,}", verdict, remark)
 
 
-def _tuned(setting: Setting, found: dict[str, FloatArray]) -> Claim:
+def _tuned(setting: StreamSetting, found: dict[str, FloatArray]) -> Claim:
     papers, tuned, ours = (float(found[name][-1]) for name in (AODL, AODL_TUNED, PROPOSED))
     remark = f"the better of 0.5 and 1; the proposed method {'is below' if ours < tuned else 'loses'} with {ours:.1e}"
     if AVERAGED in found:
@@ -155,12 +156,12 @@ def _tuned(setting: Setting, found: dict[str, FloatArray]) -> Claim:
     )
 
 
-def _table(marks: list[int], setting: Setting, found: dict[str, FloatArray]) -> Table:
+def _table(marks: list[int], setting: StreamSetting, found: dict[str, FloatArray]) -> Table:
     columns = [t for t in _MARKS if t in marks]
     rows = [
         [name, *(f"{found[name][marks.index(t)]:.1e}" for t in columns), _step(marks, found[name])] for name in found
     ]
-    ours = frozenset(i for i, name in enumerate(found) if name in (PROPOSED, AVERAGED))
+    ours = frozenset(i for i, name in enumerate(found) if METHODS[name].ours)
     head = ["", *(f"t = {t:,}" for t in columns), "1e-3 at"]
     return Table(f"Mean recovery error, {setting.text}", head, rows, ours)
 
@@ -170,7 +171,7 @@ def _step(marks: list[int], errors: FloatArray) -> str:
     return "-" if step is None else f"t = {step:,}"
 
 
-def _draw(marks: list[int], errors: dict[Setting, dict[str, FloatArray]]) -> Any:
+def _draw(marks: list[int], errors: dict[StreamSetting, dict[str, FloatArray]]) -> Any:
     with paper_style():
         figure = new_figure(7.2, 3.0)
         axes = figure.subplots(1, len(errors), sharey=True, squeeze=False)
@@ -178,9 +179,9 @@ def _draw(marks: list[int], errors: dict[Setting, dict[str, FloatArray]]) -> Any
             for name, curve in found.items():
                 if name == SFW_POLAR:
                     continue
-                axis.loglog(marks, curve.mean(axis=0), label=name, **LINES[name])
+                axis.loglog(marks, curve.mean(axis=0), label=name, **METHODS[name].line._asdict())
                 low, high = np.quantile(curve, [0.25, 0.75], axis=0)
-                axis.fill_between(marks, low, high, color=LINES[name]["color"], alpha=0.12, lw=0)
+                axis.fill_between(marks, low, high, color=METHODS[name].line.color, alpha=0.12, lw=0)
             axis.set(xlabel="mini-batches $t$", title=_title(setting), xlim=(1, marks[-1]))
         axes[0][0].set_ylabel("recovery error")
         figure.legend(*axes[0][0].get_legend_handles_labels(), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=5)
@@ -188,16 +189,20 @@ def _draw(marks: list[int], errors: dict[Setting, dict[str, FloatArray]]) -> Any
         return figure
 
 
-def _title(setting: Setting) -> str:
+def _title(setting: StreamSetting) -> str:
     return rf"$N={setting.n_features}$, $B={setting.batch_size}$, $\theta={setting.sparsity:g}$"
 
 
 BATCH_SIZE = ConvergenceFigure(
-    "batch-size", "mini-batch size", Setting(batch_size=10), Setting(batch_size=1), "larger mini-batches"
+    "batch-size", "mini-batch size", StreamSetting(batch_size=10), StreamSetting(batch_size=1), "larger mini-batches"
 )
 DICTIONARY_SIZE = ConvergenceFigure(
-    "dictionary-size", "dictionary size", Setting(n_features=10), Setting(n_features=50), "a smaller dictionary"
+    "dictionary-size",
+    "dictionary size",
+    StreamSetting(n_features=10),
+    StreamSetting(n_features=50),
+    "a smaller dictionary",
 )
 SPARSITY = ConvergenceFigure(
-    "sparsity", "sparsity of the codes", Setting(sparsity=0.3), Setting(sparsity=0.5), "sparser codes"
+    "sparsity", "sparsity of the codes", StreamSetting(sparsity=0.3), StreamSetting(sparsity=0.5), "sparser codes"
 )

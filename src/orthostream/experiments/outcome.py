@@ -1,4 +1,4 @@
-"""What an experiment hands to the report: numbers, claims with verdicts, pictures, tables."""
+"""The results of an experiment for the report: records, claims with verdicts, pictures, tables."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
-from orthostream.experiments.task import Result, Task
+from orthostream.experiments.task import Task, TaskResult
+
+if TYPE_CHECKING:
+    from orthostream.experiments.plan import Plan
 
 
 class Verdict(Enum):
-    """How what was measured stands to what the paper says."""
+    """How a measurement compares with the paper."""
 
     AGREES = "agrees"
     BETTER = "better"
     DIFFERS = "differs"
-    #: The paper says nothing of it, or speaks of other data.
+    #: The paper says nothing about it, or uses other data.
     NOT_COMPARABLE = "not comparable"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper, what was measured of it, and the verdict."""
+    """A statement of the paper, the measurement, and the verdict."""
 
     statement: str
     paper: str
@@ -36,7 +38,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: `draw` makes it with matplotlib; the columns are what it shows, as numbers."""
+    """A figure: `draw` makes it with matplotlib; the columns are the numbers that it shows."""
 
     name: str
     caption: str
@@ -46,7 +48,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text cells; the first cell of a row names it. Rows in ``strong`` are ours."""
+    """A table of text cells; the first cell of a row is its name. Rows in ``strong`` are ours."""
 
     caption: str
     head: Sequence[str]
@@ -56,7 +58,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that came out of one experiment."""
+    """All results of one experiment."""
 
     name: str
     title: str
@@ -69,7 +71,7 @@ class Outcome:
 
 
 def distinct_claims(outcomes: Sequence[Outcome]) -> list[tuple[Outcome, list[Claim]]]:
-    """Return each outcome with its claims, less those that an outcome before it has made: figures share settings.
+    """Return each outcome with its claims, without those of earlier outcomes: figures share settings.
 
     >>> claim = Claim("It is so", "1", "2", Verdict.DIFFERS)
     >>> both = distinct_claims([Outcome("a", "A", "", claims=[claim]), Outcome("b", "B", "", claims=[claim])])
@@ -85,7 +87,7 @@ def distinct_claims(outcomes: Sequence[Outcome]) -> list[tuple[Outcome, list[Cla
 
 
 class Experiment(ABC):
-    """A figure or table of section V: tasks that can run anywhere, and what is made of their results."""
+    """A figure or table of section V: its tasks, and a function that turns their results into an outcome."""
 
     name: str
     summary: str
@@ -93,8 +95,8 @@ class Experiment(ABC):
 
     @abstractmethod
     def tasks(self, plan: Plan) -> list[Task]:
-        """Return the work to do."""
+        """Return the tasks to run."""
 
     @abstractmethod
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
-        """Return what came out, from the results of all tasks by name."""
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
+        """Return the outcome, given the results of all tasks by name."""

@@ -1,4 +1,4 @@
-"""The numbers that section V of the paper prints."""
+"""Numbers from section V of the paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RMSE = {
 }
 
 #: Table I, corrected Diebold-Mariano statistic of the proposed method against each baseline. The paper prints these
-#: numbers without their minus signs; by its own definition a negative one favours the proposed method.
+#: numbers without minus signs, but by its own definition a negative one favours the proposed method.
 HLNDM = {
     "SFW": (-7.56, -3.57, -3.48, -3.04, -2.37, -7.54),
     "l4 NoncvxSFW": (-6.212, -2.65, -2.70, -1.51, -2.91, -2.17),
@@ -38,5 +38,5 @@ MILLISECONDS = {
 #: The largest errors at sensor 45 in degrees, by the number of nonzero coefficients.
 SENSOR_45 = {8: 0.92, 17: 0.23}
 
-#: "Around" which step the proposed method is at an error of 1e-3, by the sparsity of the codes (N = B = 10).
+#: The step "around" which the proposed method reaches an error of 1e-3, by the sparsity of the codes (N = B = 10).
 REACHES_1E_3 = {0.3: 1000, 0.5: 2000}

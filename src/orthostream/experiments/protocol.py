@@ -1,8 +1,8 @@
-"""Section V-C, the procedures: who is trained on which readings, and who codes which with what dictionary.
+"""Section V-C: how online and offline methods are trained, and with which dictionary they code.
 
-Offline methods learn from the first 4,000 readings. Online ones start from the 100 after these and then take
+Offline methods are trained on the first 4,000 readings. Online methods start from the next 100, then learn from
 mini-batches of six. All are measured on the same slots. The paper codes a mini-batch with the dictionary that was just
-learnt from it (``after``), which a receiver does not have; ``before`` is the dictionary that it can have.
+learnt from it (``after``), which a receiver does not have; a receiver can have the dictionary ``before``.
 """
 
 from __future__ import annotations
@@ -15,26 +15,15 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.baselines import DCT, BetaBernoulliDictionaryLearning, DeepSTGDL, L3FastICA, OfflinePCA
 from orthostream.dictionary.sparse_coding import keep_largest
-from orthostream.experiments.contenders import contender
-from orthostream.experiments.methods import COSINES, DEEP, ICA, NCBDL, PCA
 from orthostream.experiments.paper_values import ETAS
-from orthostream.experiments.task import Report, Result
-
-#: Every offline method, and the values among which walk-forward validation chooses.
-OFFLINE: dict[str, tuple[float, ...]] = {
-    DEEP: (0.001, 0.01, 0.03, 0.1, 0.3),
-    NCBDL: (1 / 800, 1 / 80, 1 / 8, 1.0),
-    PCA: (),
-    COSINES: (),
-    ICA: (),
-}
+from orthostream.experiments.registry import OFFLINE, OfflineFit, contender
+from orthostream.experiments.task import TaskReport, TaskResult
 
 TRAINING, INITIAL, SLOT = 4000, 100, 6
 BEFORE, AFTER = "before", "after"
 
-#: Training rows and rows of validation of each fold; all are among the training rows of the experiment.
+#: The last training row and the last validation row of each fold, all within the training rows of the experiment.
 FOLDS = ((2000, 3000), (3000, 4000))
 
 
@@ -48,10 +37,10 @@ def slots(first: int, last: int) -> Iterator[slice]:
         yield slice(start, min(start + SLOT, last))
 
 
-def follow(method: str, penalty: float, rows: FloatArray, seed: int, report: Report) -> Result:
+def follow(method: str, penalty: float, rows: FloatArray, seed: int, report: TaskReport) -> TaskResult:
     """Run an online method along the stream; return squared errors (etas, slots) under both protocols.
 
-    Also the processor time of each slot, for learning and coding.
+    Also returned: the processor time of learning and coding in each slot, and the energy of each slot.
     """
     first = TRAINING + INITIAL
     cut = list(slots(first, len(rows)))
@@ -89,35 +78,37 @@ def train(
     first: int,
     effort: int,
     seed: int,
-    report: Report,
-) -> Result:
+    report: TaskReport,
+) -> TaskResult:
     """Fit an offline method to the first rows; return squared errors (values of the grid, etas, slots) on later ones.
 
-    ``effort`` is the number of epochs of DeepSTGDL and of sweeps of NCBDL. Their training curves are returned too, and
-    the processor time of coding a slot.
+    ``effort`` is the number of epochs or sweeps. Also returned: the processor time of coding a slot, and the training
+    curves, if there are any.
     """
-    with _one_torch_thread() if method == DEEP else nullcontext():
+    row = OFFLINE[method]
+    with _one_torch_thread() if row.uses_torch else nullcontext():
         cut = list(slots(first, len(rows)))
-        # A setting of the training needs a training for each of its values, a setting of the coding none.
-        trainings = grid if method == NCBDL else (None,)
-        errors, seconds, curves = [], [], {}
+        # One training serves all values of a coding parameter; any other grid needs one for each value.
+        trainings: tuple[float | None, ...] = grid if grid and not row.coding_parameter else (None,)
+        errors, seconds = [], []
+        curves: TaskResult = {}
         for step, value in enumerate(trainings):
 
             def part(share: float, step: int = step) -> None:
                 report((step + share) / len(trainings))
 
-            estimator = _estimator(method, value, trained, effort, seed, part).fit(rows[:trained])
-            if method == DEEP:
-                curves = {f"curve {name}": np.asarray(curve) for name, curve in estimator.loss_curve_.items()}
-                for penalty in grid:
-                    tried, taken = _cut_codes(estimator.set_params(penalty=penalty), rows, first, cut)
+            estimator = row.make(OfflineFit(value, trained, effort, seed, part)).fit(rows[:trained])
+            if row.curves:
+                suffix = "" if value is None else f" {value:g}"
+                curves |= {f"curve {name}{suffix}": np.asarray(c) for name, c in getattr(estimator, row.curves).items()}
+            if row.coding_parameter:
+                for each in grid:
+                    tried, taken = _cut_codes(estimator.set_params(**{row.coding_parameter: each}), rows, first, cut)
                     errors.append(tried)
                     seconds.append(taken)
-                continue
-            if method == NCBDL:
-                curves |= {f"curve {name} {value:g}": np.asarray(curve) for name, curve in estimator.trace_.items()}
-            errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
-            seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
+            else:
+                errors.append([_errors(_estimates(estimator, rows, first, eta), rows, cut) for eta in ETAS])
+                seconds.append([_seconds(estimator.set_params(n_nonzero=eta), rows, cut) for eta in ETAS])
         return {
             "errors": np.array(errors),
             "seconds": np.array(seconds),
@@ -128,7 +119,7 @@ def train(
 
 @contextmanager
 def _one_torch_thread() -> Iterator[None]:
-    """Keep torch to one thread, as BLAS is: two at work in one core's time wait for each other."""
+    """Limit torch to one thread, as BLAS is: each worker has one core."""
     import torch
 
     before = torch.get_num_threads()
@@ -139,38 +130,15 @@ def _one_torch_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _estimator(method: str, value: float | None, trained: int, effort: int, seed: int, report: Report) -> Any:
-    if method == DEEP:
-
-        def tell(epoch: int, _: Any) -> None:
-            report(epoch / effort)
-
-        return DeepSTGDL(n_epochs=effort, random_state=seed, callbacks=[tell])
-    if method == NCBDL:
-        assert value is not None
-
-        def tell_sweep(sweep: int, _: Any) -> None:
-            report(sweep / effort)
-
-        return BetaBernoulliDictionaryLearning(
-            a0=trained * value, b0=trained * value, n_sweeps=effort, random_state=seed, callbacks=[tell_sweep]
-        )
-    if method == ICA:
-        return L3FastICA(random_state=seed)
-    return OfflinePCA() if method == PCA else DCT()
-
-
 def _estimates(estimator: Any, rows: FloatArray, first: int, eta: int) -> FloatArray:
     codes = estimator.set_params(n_nonzero=eta).transform(rows[first:])
     estimates: FloatArray = estimator.inverse_transform(codes)
     return estimates
 
 
-def _cut_codes(
-    estimator: DeepSTGDL, rows: FloatArray, first: int, cut: list[slice]
-) -> tuple[list[list[float]], list[float]]:
-    """Return errors and seconds for each eta of an encoder with a memory, whose codes are found once and then cut."""
-    history = estimator.window - 1
+def _cut_codes(estimator: Any, rows: FloatArray, first: int, cut: list[slice]) -> tuple[list[list[float]], list[float]]:
+    """Return errors and seconds for each eta; codes are found once, with the rows before them, and then cut."""
+    history = getattr(estimator, "window", 1) - 1
     codes = estimator.transform(rows[first - history :])[history:]
     errors = [_errors(estimator.inverse_transform(keep_largest(codes, eta)), rows, cut) for eta in ETAS]
     return errors, [_seconds(estimator, rows, cut, history)] * len(ETAS)

@@ -1,4 +1,4 @@
-"""One number of a reproduction, and files full of them."""
+"""Records: the numbers of a reproduction, and how they are written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Record(NamedTuple):
-    """A value that was measured, beside the one that the paper prints, if it prints one."""
+    """A measured value, and the paper's value if it gives one."""
 
     experiment: str
     method: str

@@ -1,4 +1,4 @@
-"""The report: one HTML file that holds everything, to be opened, printed, or sent."""
+"""The report: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def report(
     ----------
     outcomes : in the order of the page
     svgs : each picture as SVG, by name
-    facts : what is said of the run
-    notes : what a reader must know before all numbers
+    facts : the description of the run
+    notes : warnings that are shown before all numbers
     """
     style = files("orthostream.experiments").joinpath("report.css").read_text(encoding="utf-8")
     links = " ".join(f'<a href="#{outcome.name}">{_text(outcome.title)}</a>' for outcome in outcomes)
@@ -48,7 +48,7 @@ def report(
 
 
 def _text(text: str) -> str:
-    """Return text for a page, with Greek letters where records have their names."""
+    """Return escaped text, with Greek letters instead of their names in records."""
     for name, letter in (("eta0", "η₀"), ("theta=", "θ="), ("'v||", "ᵀv||"), ("D'D_true", "DᵀD*")):
         text = text.replace(name, letter)
     return html.escape(text.replace("||DᵀD*||_4^4", "‖DᵀD*‖₄⁴"))
@@ -110,7 +110,7 @@ def _table(table: Table) -> str:
 
 
 def described(plan: Plan) -> dict[str, str]:
-    """Return what a run's numbers depend on: seed, sizes, data, versions, machine."""
+    """Return what the numbers of a run depend on: seed, sizes, data, versions, machine."""
     return {
         "seed": str(plan.seed),
         "size": f"{plan.trials} trials of {plan.steps:,} mini-batches; {plan.epochs} epochs, {plan.sweeps} sweeps",

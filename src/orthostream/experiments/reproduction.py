@@ -1,4 +1,4 @@
-"""Run experiments and write what came out: a report, figures, and every number."""
+"""Run experiments and write a report, figures, and all numbers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from orthostream._checks import integer
 from orthostream.experiments.convergence_figures import BATCH_SIZE, DICTIONARY_SIZE, SPARSITY
-from orthostream.experiments.methods import DEEP, NCBDL
 from orthostream.experiments.outcome import Experiment, Outcome, Picture
+from orthostream.experiments.output import write_output
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record, to_csv, to_json
+from orthostream.experiments.registry import OFFLINE
 from orthostream.experiments.report import described, report
 from orthostream.experiments.sensor_45 import SensorFigure
 from orthostream.experiments.sensors import SensorTable
 from orthostream.experiments.sparse_pca import SparsePCAFigure
 from orthostream.experiments.style import paper_style
 from orthostream.experiments.summary import summary
-from orthostream.experiments.task import Progress, run_tasks, silent
-from orthostream.experiments.whole_file import write_whole
+from orthostream.experiments.task import RunProgress, run_tasks, silent
 
 #: Every experiment of section V, in the order of the paper.
 EXPERIMENTS: dict[str, Experiment] = {
@@ -31,13 +32,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (BATCH_SIZE, DICTIONARY_SIZE, SPARSITY, SensorTable(), SensorFigure(), SparsePCAFigure())
 }
 
-#: The folder within the output folder for pieces of work that are done.
+#: The folder within the output folder for cached results of tasks.
 TASKS = ".tasks"
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a run made: the outcomes, and the files."""
+    """The outcomes of a run, and the files that it wrote."""
 
     outcomes: list[Outcome]
     files: list[Path]
@@ -46,7 +47,7 @@ class Reproduction:
 
     @property
     def records(self) -> list[Record]:
-        """All numbers."""
+        """All records of all outcomes."""
         return [record for outcome in self.outcomes for record in outcome.records]
 
 
@@ -56,30 +57,29 @@ def reproduce(
     folder: str | os.PathLike[str],
     *,
     workers: int = 1,
-    progress: Progress = silent,
+    progress: RunProgress = silent,
     notes: Sequence[str] = (),
     command: str = "",
 ) -> Reproduction:
     """Run experiments by name and write everything into a folder.
 
-    What is already done for the same seed and sizes is taken from the folder, so that the call can be repeated after an
-    interruption. The report is written last.
+    Results of tasks are cached in the folder, so an interrupted call can be repeated and goes on from there. The report
+    is written last.
 
     Parameters
     ----------
     names : keys of `EXPERIMENTS`, or "all"
     plan : sizes, seed and readings
-    folder : made if it is not there; the report of an earlier run in it is replaced
+    folder : created if needed; the report of an earlier run in it is replaced
     workers : processes; with more than one, a script needs ``if __name__ == "__main__":`` around its call
-    progress : called with the share of the work done and the name of what was done last
-    notes : what a reader of the report must know before all numbers, beside what the plan itself says
-    command : how to get the report again, for the report
+    progress : called with the share of the work that is done, and the name of the last task
+    notes : warnings for the top of the report, besides those that follow from the plan
+    command : the command that makes this report, to be printed in it
     """
     start = time.monotonic()
     folder = Path(folder)
     experiments = _chosen(names)
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"workers must be a positive integer, got {workers!r}.")
+    integer("workers", workers)
     notes = [*reductions(plan, [experiment.name for experiment in experiments]), *notes]
     tasks = [task for experiment in experiments for task in experiment.tasks(plan)]
     results = run_tasks(tasks, folder / TASKS, workers=workers, progress=progress)
@@ -111,7 +111,7 @@ def reproduce(
 
 
 def reductions(plan: Plan, names: Sequence[str]) -> list[str]:
-    """Return what makes a run less than the paper's, as notes for its reader.
+    """Return notes on how a run is smaller than the paper's.
 
     >>> reductions(Plan(trials=5), ["sparsity"])
     ['A quick look, not to be quoted: 5 trials instead of 100.']
@@ -120,8 +120,11 @@ def reductions(plan: Plan, names: Sequence[str]) -> list[str]:
     if set(names) - {"sensors", "sensor-45"}:
         less += [(plan.trials, full.trials, "trials"), (plan.steps, full.steps, "mini-batches")]
     if "sensors" in names:
-        less += [(plan.sweeps, full.sweeps, "sweeps of NCBDL")] if NCBDL not in plan.without else []
-        less += [(plan.epochs, full.epochs, "epochs of DeepSTGDL")] if DEEP not in plan.without else []
+        less += [
+            (getattr(plan, method.effort), getattr(full, method.effort), f"{method.effort} of {method.name}")
+            for method in OFFLINE.values()
+            if method.effort and method.name not in plan.without
+        ]
     listed = [f"{has:,} {what} instead of {wants:,}" for has, wants, what in less if has < wants]
     if plan.quick and "sensors" in names:
         listed.append("two penalties of Online AODL instead of twelve, one prior of NCBDL and one fold of validation")
@@ -146,15 +149,15 @@ def _duration(seconds: float) -> str:
 
 
 def _write(folder: Path, written: dict[str, bytes]) -> None:
-    """Write all files, and remove what an earlier run wrote and this one does not: it would be taken for part of it."""
+    """Write all files, and remove files of an earlier run that would be mistaken for results of this one."""
     listing = folder / TASKS / "files.txt"
     before = listing.read_text(encoding="utf-8").splitlines() if listing.is_file() else []
     for name in before:
         if name not in written:
             (folder / name).unlink(missing_ok=True)
-    write_whole(listing, "\n".join(written).encode())
+    write_output(listing, "\n".join(written).encode())
     for name, content in written.items():
-        write_whole(folder / name, content)
+        write_output(folder / name, content)
 
 
 def _rendered(picture: Picture) -> tuple[bytes, bytes]:

@@ -1,4 +1,4 @@
-"""Section V-C, the last figure: what becomes of one sensor's readings."""
+"""Section V-C, the last figure: the decoded readings of one sensor."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from numpy.typing import NDArray
 
 from orthostream._typing import FloatArray
 from orthostream.dictionary.sparse_coding import keep_largest
-from orthostream.experiments.contenders import contender
 from orthostream.experiments.methods import CONSTANT, PROPOSED
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Verdict
 from orthostream.experiments.paper_values import SENSOR_45
-from orthostream.experiments.plan import Plan, Readings
+from orthostream.experiments.plan import Plan, SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE, INITIAL, TRAINING, slots
 from orthostream.experiments.record import Record
+from orthostream.experiments.registry import contender
 from orthostream.experiments.style import new_figure, paper_style
-from orthostream.experiments.task import Report, Result, Task
+from orthostream.experiments.task import Task, TaskReport, TaskResult
 
-#: The column of the paper's 45th sensor, and the span that its figure shows.
+#: The column of the paper's 45th sensor, and the period that its figure shows.
 _SENSOR = 44
 _FIRST, _HOURS = np.datetime64("2017-10-27T21"), 1000
 _METHODS = (PROPOSED, CONSTANT)
 
 
 class SensorFigure(Experiment):
-    """A thousand readings of the 45th sensor, as they were and as they come back, with the largest errors."""
+    """A thousand readings of the 45th sensor, original and decoded, with the largest errors."""
 
     name = "sensor-45"
-    summary = "one sensor's readings as they come back, with the largest errors"
+    summary = "the decoded readings of one sensor, with the largest errors"
     needs_readings = True
 
     def tasks(self, plan: Plan) -> list[Task]:
@@ -46,7 +46,7 @@ class SensorFigure(Experiment):
             for method in _methods(plan)
         ]
 
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
         readings = plan.needed_readings
         first = _first(readings)
         truth, time = readings.rows[first : first + _HOURS], readings.time[first : first + _HOURS]
@@ -86,8 +86,8 @@ class SensorFigure(Experiment):
         )
 
 
-def decode(method: str, rows: FloatArray, first: int, seed: int, report: Report) -> Result:
-    """Follow the stream; return what is decoded from row ``first`` on, under both protocols."""
+def decode(method: str, rows: FloatArray, first: int, seed: int, report: TaskReport) -> TaskResult:
+    """Follow the stream; return the decoded rows from row ``first`` on, under both protocols."""
     runner = contender(method, seed)
     start = TRAINING + INITIAL
     runner.start(rows[TRAINING:start])
@@ -103,8 +103,8 @@ def decode(method: str, rows: FloatArray, first: int, seed: int, report: Report)
     return {key: estimates[first:] for key, estimates in decoded.items()}
 
 
-def _first(readings: Readings) -> int:
-    """Return the first row that is shown: that of the paper, or as late as there are rows for."""
+def _first(readings: SensorReadings) -> int:
+    """Return the first row of the figure: that of the paper, or an earlier one if there are too few rows after it."""
     latest = max(len(readings.time) - _HOURS, TRAINING + INITIAL)
     return min(int(np.searchsorted(readings.time, _FIRST)), latest)
 
@@ -122,7 +122,7 @@ def _key(eta: int, protocol: str) -> str:
 
 
 def _claim(
-    readings: Readings,
+    readings: SensorReadings,
     eta: int,
     sensor: int,
     silent: NDArray[np.bool_],

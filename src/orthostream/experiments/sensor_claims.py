@@ -1,19 +1,20 @@
-"""What the paper says about Table I, and what came out."""
+"""The paper's claims about Table I, and verdicts on them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from orthostream.experiments import paper_values
-from orthostream.experiments.methods import BASELINES, PROPOSED, SFW, SFW_OWN
+from orthostream.experiments.methods import PROPOSED, SFW, SFW_OWN
 from orthostream.experiments.outcome import Claim, Verdict
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.protocol import AFTER, BEFORE
+from orthostream.experiments.registry import BASELINES
 from orthostream.experiments.sensor_results import SensorResults
 
 
 def claims(found: SensorResults) -> list[Claim]:
-    """Return every statement with its verdict."""
+    """Return every claim with its verdict."""
     made = _errors(found)
     if found.baselines:
         made += [_lowest(found), _tests(found), _printed_formula(found), _fastest(found)]
@@ -55,7 +56,7 @@ def _lowest(found: SensorResults) -> Claim:
         "The proposed method has the lowest RMSE at every eta0",
         "below all five baselines",
         f"except against {'; '.join(ahead)}" if ahead else "below all of them",
-        # One that is ahead refutes it; only all of them, fully trained, can bear it out.
+        # A single baseline can refute the claim; only all of them, fully trained, can confirm it.
         _if_real(found, Verdict.DIFFERS) if ahead else _if_comparable(found, Verdict.AGREES),
         f"{len(found.baselines)} baselines of the paper, its protocol",
     )

@@ -1,4 +1,4 @@
-"""The figures of section V-C: errors over coefficients, how the baselines were trained, the readings themselves."""
+"""The figures of section V-C: errors over the number of coefficients, training curves, the readings."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import numpy as np
 from orthostream.experiments.methods import DEEP
 from orthostream.experiments.outcome import Picture
 from orthostream.experiments.paper_values import ETAS
-from orthostream.experiments.plan import Readings
+from orthostream.experiments.plan import SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE
+from orthostream.experiments.registry import METHODS
 from orthostream.experiments.sensor_results import SensorResults
-from orthostream.experiments.style import LINES, new_figure, paper_style
-from orthostream.experiments.task import Result
+from orthostream.experiments.style import new_figure, paper_style
+from orthostream.experiments.task import TaskResult
 
 
 def rmse_picture(found: SensorResults) -> Picture:
-    """Return the errors of every method over the number of coefficients, under both protocols."""
+    """Return a figure of the errors of all methods over the number of coefficients, under both protocols."""
     columns: dict[str, Any] = {"eta0": ETAS}
     for method in found.measured:
         for protocol in (AFTER, BEFORE):
@@ -32,7 +33,7 @@ def rmse_picture(found: SensorResults) -> Picture:
             for axis, protocol in zip(axes, titles, strict=True):
                 for method in found.measured:
                     values = columns[f"{method} ({protocol})"]
-                    axis.semilogy(ETAS, values, label=method, marker="o", ms=2.5, **LINES[method])
+                    axis.semilogy(ETAS, values, label=method, marker="o", ms=2.5, **METHODS[method].line._asdict())
                 axis.set(xlabel=r"coefficients kept, $\eta_0$", title=titles[protocol], xticks=ETAS)
             axes[0].set_ylabel("relative RMSE, %")
             handles = axes[0].get_legend_handles_labels()
@@ -43,8 +44,8 @@ def rmse_picture(found: SensorResults) -> Picture:
     return Picture("sensors-rmse", "Relative RMSE of every method over the coefficients kept.", draw, columns)
 
 
-def readings_picture(readings: Readings) -> Picture:
-    """Return the readings of all sensors along the year."""
+def readings_picture(readings: SensorReadings) -> Picture:
+    """Return a figure of the readings of all sensors along the year."""
     columns = {
         "time": [str(t) for t in readings.time],
         "mean": readings.rows.mean(axis=1).tolist(),
@@ -67,8 +68,8 @@ def readings_picture(readings: Readings) -> Picture:
     return Picture("sensors-readings", caption, draw, columns)
 
 
-def training_picture(trained: Mapping[str, Result]) -> Picture:
-    """Return how the baselines learnt that have to be trained."""
+def training_picture(trained: Mapping[str, TaskResult]) -> Picture:
+    """Return a figure of the training curves of baselines that have some."""
     curves = {
         method: {key.removeprefix("curve "): found[key] for key in found if key.startswith("curve ")}
         for method, found in trained.items()

@@ -1,4 +1,4 @@
-"""What Table I is made of: squared errors of every method in every slot, and tests between methods."""
+"""The data of Table I: squared errors of every method in every slot, and tests between methods."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.experiments.methods import BASELINES, CONSTANT, PROPOSED
-from orthostream.experiments.plan import Readings
+from orthostream.experiments.methods import PROPOSED
+from orthostream.experiments.plan import SensorReadings
 from orthostream.experiments.protocol import AFTER, BEFORE
+from orthostream.experiments.registry import BASELINES
 from orthostream.metrics import DieboldMariano, diebold_mariano
-
-#: The methods of this package.
-OURS = (PROPOSED, CONSTANT)
 
 #: The time horizon of the paper's tests.
 _HORIZON = 4
 
 
 def rmse(errors: FloatArray, energy: FloatArray) -> FloatArray:
-    """Return the relative RMSE over all slots, from squared errors whose last axis is that of the slots.
+    """Return the relative RMSE over all slots, from squared errors with slots on the last axis.
 
     >>> rmse(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([8.0, 8.0]))
     array([0.5, 0. ])
@@ -32,7 +30,7 @@ def rmse(errors: FloatArray, energy: FloatArray) -> FloatArray:
 
 
 class Measured(NamedTuple):
-    """What is known of a method: squared errors (etas, slots), seconds of a slot, and what was chosen for each eta."""
+    """Measurements of a method: squared errors (etas, slots), seconds per slot, and the setting chosen for each eta."""
 
     before: FloatArray
     after: FloatArray
@@ -46,17 +44,17 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class SensorResults:
-    """All methods on the same slots."""
+    """Measurements of all methods on the same slots."""
 
-    readings: Readings
+    readings: SensorReadings
     measured: dict[str, Measured]
     energy: FloatArray
-    #: Whether the baselines were trained for as long as the paper did.
+    #: Whether the baselines were fully trained, unlike in a quick run.
     trained: bool = True
 
     @property
     def comparable(self) -> bool:
-        """Whether statements about all baselines can be judged: the paper's data, all of them, fully trained."""
+        """Whether claims about all baselines can be judged: all were run on the paper's data and fully trained."""
         return self.readings.real and self.trained and len(self.baselines) == len(BASELINES)
 
     @property
@@ -70,7 +68,7 @@ class SensorResults:
 
     @cached_property
     def tests(self) -> dict[tuple[str, str], list[DieboldMariano]]:
-        """The proposed method against each other one by (method, protocol): negative where the proposed is better."""
+        """Tests of the proposed method against the others by (method, protocol): negative if the proposed is better."""
         return {
             (method, protocol): self.compare(method, protocol)
             for method in self.measured

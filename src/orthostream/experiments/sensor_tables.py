@@ -1,16 +1,16 @@
-"""Table I as numbers and as text."""
+"""Table I as records and as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from orthostream.experiments import paper_values
-from orthostream.experiments.methods import DEEP, NCBDL
 from orthostream.experiments.outcome import Table
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.protocol import AFTER, BEFORE
 from orthostream.experiments.record import Record
-from orthostream.experiments.sensor_results import OURS, SensorResults
+from orthostream.experiments.registry import METHODS, OFFLINE
+from orthostream.experiments.sensor_results import SensorResults
 from orthostream.metrics import bits_per_reading
 
 _NAME = "sensors"
@@ -18,7 +18,7 @@ _HEAD = ["", *(f"eta0 = {eta}" for eta in ETAS)]
 
 
 def records(found: SensorResults) -> list[Record]:
-    """Return every number of the table."""
+    """Return every number of the table as a record."""
     made = []
     for method, measured in found.measured.items():
         for protocol in (AFTER, BEFORE):
@@ -37,10 +37,10 @@ def records(found: SensorResults) -> list[Record]:
 
 
 def tables(found: SensorResults) -> list[Table]:
-    """Return errors under both protocols, tests, times, and what was chosen."""
+    """Return tables of errors under both protocols, tests, times, and chosen settings."""
     width = found.readings.rows.shape[1]
     methods = list(found.measured)
-    ours = frozenset(i for i, method in enumerate(methods) if method in OURS)
+    ours = frozenset(i for i, method in enumerate(methods) if METHODS[method].ours)
     beside = " (in brackets: the paper's)" if found.readings.real else ""
     after = [
         ["compression ratio", *(f"{width // eta}" for eta in ETAS)],
@@ -84,13 +84,14 @@ def _along_etas(
 
 
 def _printed(table: Mapping[str, Sequence[float]], method: str, found: SensorResults) -> Sequence[float] | None:
-    """Return the paper's row, where it has one and the data are the same."""
+    """Return the paper's row, if it has one and the data are the paper's."""
     return table.get(method) if found.readings.real else None
 
 
 def _bits(method: str, eta: int, found: SensorResults) -> float:
     width = found.readings.rows.shape[1]
-    return bits_per_reading(width, eta, n_components={DEEP: 50, NCBDL: 80}.get(method, width))
+    atoms = OFFLINE[method].n_components if method in OFFLINE else None
+    return bits_per_reading(width, eta, n_components=atoms or width)
 
 
 def _row(method: str, values: Iterable[float], printed: Sequence[float] | None = None) -> list[str]:

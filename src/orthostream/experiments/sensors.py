@@ -1,4 +1,4 @@
-"""Section V-C, Table I: what is lost when a year of temperatures is coded with few coefficients."""
+"""Section V-C, Table I: the error of coding a year of temperatures with few coefficients."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from orthostream.experiments.contenders import ONLINE
-from orthostream.experiments.methods import AODL, AODL_PASSES, DEEP, NCBDL, PROPOSED, TABLE
+from orthostream.experiments.methods import DEEP, PROPOSED
 from orthostream.experiments.outcome import Experiment, Outcome
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.plan import Plan
-from orthostream.experiments.protocol import AFTER, BEFORE, FOLDS, INITIAL, OFFLINE, TRAINING, follow, train
+from orthostream.experiments.protocol import AFTER, BEFORE, FOLDS, INITIAL, TRAINING, follow, train
+from orthostream.experiments.registry import OFFLINE, ONLINE, TABLE, OfflineMethod
 from orthostream.experiments.sensor_claims import claims
 from orthostream.experiments.sensor_pictures import readings_picture, rmse_picture, training_picture
 from orthostream.experiments.sensor_results import Measured, SensorResults, rmse
 from orthostream.experiments.sensor_tables import records, tables
-from orthostream.experiments.task import Result, Task
-
-#: Penalties for Online AODL; the best for each eta is taken in hindsight, as in the paper, which favours it.
-PENALTIES = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)
-_QUICK_PENALTIES = (1.0, 8.0)
+from orthostream.experiments.task import Task, TaskResult
 
 _OUR_READING = "DeepSTGDL follows our reading of a paper whose text was not at hand; its docstring says which parts."
 
@@ -33,14 +29,14 @@ class SensorTable(Experiment):
     needs_readings = True
 
     def tasks(self, plan: Plan) -> list[Task]:
-        return [*online_tasks(plan), *_offline_tasks(plan)]
+        return [*_online_tasks(plan), *_offline_tasks(plan)]
 
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
         readings = plan.needed_readings
-        energy = results[online_task_name(PROPOSED)]["energy"]
+        energy = results[_online_task_name(PROPOSED)]["energy"]
         measured = {method: _measured(plan, method, results) for method in TABLE if method not in plan.without}
         found = SensorResults(readings, measured, energy, trained=not plan.quick)
-        trained = {method: results[f"sensors {method}"] for method in (DEEP, NCBDL) if method not in plan.without}
+        trained = {name: results[f"sensors {name}"] for name in measured if name in OFFLINE and OFFLINE[name].curves}
         rows, width = readings.rows.shape
         return Outcome(
             self.name,
@@ -70,42 +66,38 @@ class SensorTable(Experiment):
         )
 
 
-def online_tasks(plan: Plan, methods: tuple[str, ...] = ONLINE) -> list[Task]:
+def _online_tasks(plan: Plan) -> list[Task]:
     """Return the runs of online methods along the stream."""
     rows = plan.needed_readings.rows
-    made = []
-    for method in methods:
-        if method not in plan.without:
-            for run, penalty in _runs(plan, method):
-                arguments = {"method": run, "penalty": penalty, "rows": rows, "seed": plan.seed}
-                made.append(Task(online_task_name(run, penalty), follow, arguments, 2.0))
-    return made
+    return [
+        Task(
+            _online_task_name(run, penalty),
+            follow,
+            {"method": run, "penalty": penalty, "rows": rows, "seed": plan.seed},
+            2.0,
+        )
+        for method in ONLINE.values()
+        if method.name not in plan.without
+        for run, penalty in method.runs(quick=plan.quick)
+    ]
 
 
-def online_task_name(run: str, penalty: float = 0.0) -> str:
-    """Return the name of a run along the stream."""
+def _online_task_name(run: str, penalty: float = 0.0) -> str:
     return f"sensors {run}" + (f" penalty {penalty:g}" if penalty else "")
-
-
-def _runs(plan: Plan, method: str) -> list[tuple[str, float]]:
-    """Return the runs among which the best is taken in hindsight: one, but for Online AODL."""
-    if method != AODL:
-        return [(method, 0.0)]
-    penalties = _QUICK_PENALTIES if plan.quick else PENALTIES
-    return [(run, penalty) for run in (AODL, AODL_PASSES) for penalty in penalties]
 
 
 def _offline_tasks(plan: Plan) -> list[Task]:
     rows = plan.needed_readings.rows
     made = []
-    for method, values in OFFLINE.items():
-        if method in plan.without:
+    for method in OFFLINE.values():
+        if method.name in plan.without:
             continue
-        effort = {DEEP: plan.epochs, NCBDL: plan.sweeps}.get(method, 0)
+        effort = getattr(plan, method.effort) if method.effort else 0
+        grid = method.values(quick=plan.quick)
+        trainings = 1 if method.coding_parameter else max(len(grid), 1)
         for name, trained, first, last in _trainings(plan, method):
-            grid = _grid(plan, method)
             arguments = {
-                "method": method,
+                "method": method.name,
                 "grid": grid,
                 "rows": rows[:last],
                 "trained": trained,
@@ -113,31 +105,27 @@ def _offline_tasks(plan: Plan) -> list[Task]:
                 "effort": effort,
                 "seed": plan.seed,
             }
-            per_row = {DEEP: 0.0006 * effort, NCBDL: 5e-5 * effort * max(len(values), 1)}.get(method, 0.001)
-            made.append(Task(name, train, arguments, trained * per_row))
+            seconds = trained * method.seconds_per_row * max(effort, 1) * trainings
+            made.append(Task(name, train, arguments, seconds))
     return made
 
 
-def _grid(plan: Plan, method: str) -> tuple[float, ...]:
-    """Return the values to choose from; a quick look tries none of those that need a training of their own."""
-    return (1 / 8,) if plan.quick and method == NCBDL else OFFLINE[method]
-
-
-def _trainings(plan: Plan, method: str) -> list[tuple[str, int, int, int]]:
+def _trainings(plan: Plan, method: OfflineMethod) -> list[tuple[str, int, int, int]]:
     """Return name, training rows, first and last row of the test: the folds of validation, then the experiment."""
     last = len(plan.needed_readings.rows)
-    final = (f"sensors {method}", TRAINING, TRAINING + INITIAL, last)
-    if len(_grid(plan, method)) < 2:
+    final = (f"sensors {method.name}", TRAINING, TRAINING + INITIAL, last)
+    if len(method.values(quick=plan.quick)) < 2:
         return [final]
     folds = FOLDS[-1:] if plan.quick else FOLDS
-    return [*((f"sensors {method} fold {end}", start, start, end) for start, end in folds), final]
+    return [*((f"sensors {method.name} fold {end}", start, start, end) for start, end in folds), final]
 
 
-def _measured(plan: Plan, method: str, results: Mapping[str, Result]) -> Measured:
+def _measured(plan: Plan, method: str, results: Mapping[str, TaskResult]) -> Measured:
     if method in ONLINE:
-        return _best_in_hindsight({run: results[online_task_name(*run)] for run in _runs(plan, method)})
-    *folds, (name, *_) = _trainings(plan, method)
-    final, grid = results[name], _grid(plan, method)
+        runs = ONLINE[method].runs(quick=plan.quick)
+        return _best_in_hindsight(method, {run: results[_online_task_name(*run)] for run in runs})
+    *folds, (name, *_) = _trainings(plan, OFFLINE[method])
+    final, grid = results[name], OFFLINE[method].values(quick=plan.quick)
     picked = np.zeros(len(ETAS), int)
     if folds:
         scores = [rmse(results[fold]["errors"], results[fold]["energy"]) for fold, *_ in folds]
@@ -148,8 +136,8 @@ def _measured(plan: Plan, method: str, results: Mapping[str, Result]) -> Measure
     return Measured(errors, errors, final["seconds"][picked, each], chosen)
 
 
-def _best_in_hindsight(runs: dict[tuple[str, float], Result]) -> Measured:
-    """Return the run with the least error at each eta, under each protocol."""
+def _best_in_hindsight(method: str, runs: dict[tuple[str, float], TaskResult]) -> Measured:
+    """Return the errors of the best run at each eta, under each protocol."""
     best = {
         protocol: [min(runs, key=lambda run: runs[run][f"errors {protocol}"][k].sum()) for k in range(len(ETAS))]
         for protocol in (BEFORE, AFTER)
@@ -159,7 +147,8 @@ def _best_in_hindsight(runs: dict[tuple[str, float], Result]) -> Measured:
         for protocol, picked in best.items()
     }
     seconds = np.array([np.median(runs[run]["seconds"][k]) for k, run in enumerate(best[AFTER])])
-    chosen = [f"{penalty:g}" + (", passes" if run == AODL_PASSES else "") for run, penalty in best[AFTER]]
+    # Variants are named after their method, so the rest of the name tells them apart.
+    chosen = [f"{penalty:g}{run.removeprefix(method)}" for run, penalty in best[AFTER]]
     if len(runs) == 1:
         chosen = []
     return Measured(errors[BEFORE], errors[AFTER], seconds, chosen)

@@ -1,9 +1,9 @@
-"""Section V-D: Algorithm 1 on another problem, a sparse principal component over the Euclidean ball."""
+"""Section V-D: Algorithm 1 on another problem, sparse PCA over the Euclidean ball."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,18 +11,20 @@ from orthostream._typing import FloatArray
 from orthostream.experiments.convergence import blocks, moments
 from orthostream.experiments.methods import PROPOSED, RUNNING_PCA
 from orthostream.experiments.outcome import Claim, Experiment, Outcome, Picture, Table, Verdict
-from orthostream.experiments.plan import Plan
 from orthostream.experiments.record import Record
 from orthostream.experiments.style import new_figure, paper_style
-from orthostream.experiments.task import Report, Result, Task
+from orthostream.experiments.task import Task, TaskReport, TaskResult
 from orthostream.optimize import L2Ball, PaperSchedule, SparsePCAObjective, StochasticFrankWolfe
+
+if TYPE_CHECKING:
+    from orthostream.experiments.plan import Plan
 
 _VARIANCE, _PENALTY, _MU = 100.0, 1.0, 0.2
 _MARKS = (100, 300, 1000, 3000)
 
 
-class Setting(NamedTuple):
-    """Features, samples in a mini-batch, nonzero entries of the component."""
+class ComponentSetting(NamedTuple):
+    """The parameters of a stream: features, samples in a mini-batch, nonzero entries of the component."""
 
     n_features: int = 50
     batch_size: int = 10
@@ -30,15 +32,15 @@ class Setting(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The setting as records name it."""
+        """The name of the setting in records."""
         return f"N={self.n_features} B={self.batch_size} q={self.n_nonzero}"
 
 
-#: The paper does not print its values; in each family one parameter varies, hardest last.
-FAMILIES: dict[str, tuple[Setting, ...]] = {
-    "N": (Setting(n_features=20), Setting(), Setting(n_features=100)),
-    "B": (Setting(batch_size=50), Setting(), Setting(batch_size=1)),
-    "q": (Setting(n_nonzero=2), Setting(), Setting(n_nonzero=20)),
+#: The paper does not give its values. One parameter varies in each family, and the hardest setting is last.
+FAMILIES: dict[str, tuple[ComponentSetting, ...]] = {
+    "N": (ComponentSetting(n_features=20), ComponentSetting(), ComponentSetting(n_features=100)),
+    "B": (ComponentSetting(batch_size=50), ComponentSetting(), ComponentSetting(batch_size=1)),
+    "q": (ComponentSetting(n_nonzero=2), ComponentSetting(), ComponentSetting(n_nonzero=20)),
 }
 
 
@@ -60,9 +62,9 @@ class SparsePCAFigure(Experiment):
             for block, trials in enumerate(blocks(plan.trials))
         ]
 
-    def outcome(self, plan: Plan, results: Mapping[str, Result]) -> Outcome:
+    def outcome(self, plan: Plan, results: Mapping[str, TaskResult]) -> Outcome:
         marks = moments(plan.steps)
-        means: dict[Setting, dict[str, FloatArray]] = {}
+        means: dict[ComponentSetting, dict[str, FloatArray]] = {}
         for setting in _settings():
             parts = [results[_name(setting, block)] for block in range(len(blocks(plan.trials)))]
             means[setting] = {
@@ -96,7 +98,9 @@ class SparsePCAFigure(Experiment):
         )
 
 
-def learn(setting: tuple[int, int, int], trials: int, steps: int, seed: tuple[int, int], report: Report) -> Result:
+def learn(
+    setting: tuple[int, int, int], trials: int, steps: int, seed: tuple[int, int], report: TaskReport
+) -> TaskResult:
     """Return the errors of a block of trials, (trials, moments), for Algorithm 1 and for the running eigenvector."""
     size, batch, nonzero = setting
     rng = np.random.default_rng([*seed, size, batch, nonzero])
@@ -110,7 +114,7 @@ def learn(setting: tuple[int, int, int], trials: int, steps: int, seed: tuple[in
     marks = set(moments(steps))
     for t in range(1, steps + 1):
         white = rng.standard_normal((trials, batch, size))
-        # The covariance is 1 + (variance - 1) v v', whatever the other eigenvectors are.
+        # The covariance is 1 + (variance - 1) v v'.
         rows = white + ((_VARIANCE**0.5 - 1.0) * (white @ component))[..., None] * component
         state = solver.step(state, rows)
         second += rows.mT @ rows
@@ -122,15 +126,15 @@ def learn(setting: tuple[int, int, int], trials: int, steps: int, seed: tuple[in
     return {method: np.array(rows).T for method, rows in errors.items()}
 
 
-def _settings() -> list[Setting]:
+def _settings() -> list[ComponentSetting]:
     return list(dict.fromkeys(setting for family in FAMILIES.values() for setting in family))
 
 
-def _name(setting: Setting, block: int) -> str:
+def _name(setting: ComponentSetting, block: int) -> str:
     return f"sparse-pca {setting.text} block {block}"
 
 
-def _claims(plan: Plan, means: dict[Setting, dict[str, FloatArray]]) -> list[Claim]:
+def _claims(plan: Plan, means: dict[ComponentSetting, dict[str, FloatArray]]) -> list[Claim]:
     last = {setting: float(found[PROPOSED][-1]) for setting, found in means.items()}
     worst = max(last, key=lambda setting: last[setting])
     first = float(means[worst][PROPOSED][0])
@@ -146,7 +150,7 @@ def _claims(plan: Plan, means: dict[Setting, dict[str, FloatArray]]) -> list[Cla
     ]
 
 
-def _table(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Table:
+def _table(marks: list[int], means: dict[ComponentSetting, dict[str, FloatArray]]) -> Table:
     columns = [t for t in _MARKS if t in marks]
     rows: list[list[str]] = []
     strong = set()
@@ -158,7 +162,7 @@ def _table(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Tab
     return Table("Mean error |1 - |z'v||", ["", *(f"t = {t:,}" for t in columns)], rows, frozenset(strong))
 
 
-def _draw(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Any:
+def _draw(marks: list[int], means: dict[ComponentSetting, dict[str, FloatArray]]) -> Any:
     with paper_style():
         figure = new_figure(7.2, 2.7)
         axes = figure.subplots(1, len(FAMILIES), sharey=True)
@@ -168,7 +172,7 @@ def _draw(marks: list[int], means: dict[Setting, dict[str, FloatArray]]) -> Any:
                 label = f"${parameter}={setting[position]}$"
                 axis.loglog(marks, means[setting][PROPOSED], color=colour, lw=1.8, label=label)
                 axis.loglog(marks, means[setting][RUNNING_PCA], color=colour, lw=0.8, ls="--")
-            fixed = ", ".join(f"${p}={v}$" for p, v in zip("NBq", Setting(), strict=True) if p != parameter)
+            fixed = ", ".join(f"${p}={v}$" for p, v in zip("NBq", ComponentSetting(), strict=True) if p != parameter)
             axis.set(xlabel="mini-batches $t$", title=fixed, xlim=(1, marks[-1]))
             axis.legend(loc="lower left")
         axes[0].set_ylabel("error $|1-|z^T v||$")

@@ -1,4 +1,4 @@
-"""The claims and tables of a report as Markdown, to be copied into other documents."""
+"""The claims and tables of a report as Markdown, for other documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orthostream.experiments.outcome import Outcome, distinct_claims
 
 
 def summary(outcomes: Sequence[Outcome], facts: Mapping[str, str], notes: Sequence[str]) -> str:
-    """Return what is said of the run, then the claims and tables of each experiment.
+    """Return the description of the run, then the claims and tables of each experiment.
 
     >>> from orthostream.experiments.outcome import Claim, Outcome, Verdict
     >>> claim = Claim("It is so", "1", "2", Verdict.DIFFERS, "because")

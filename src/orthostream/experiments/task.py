@@ -1,7 +1,7 @@
-"""Pieces of work that can be done in any order, on all cores, and never twice.
+"""Tasks: independent pieces of work that run on all cores, with cached results.
 
-A task is a function of its arguments alone. What it returns is kept in a file whose name holds a digest of these
-arguments, so that an interrupted run goes on where it was, and a run with another seed shares nothing with it.
+A task is a function of its arguments alone. Its result is cached in a file whose name holds a digest of the arguments
+and of the code. An interrupted run goes on from the cached results, and a run with another seed does not use them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -25,17 +26,17 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-import orthostream
-from orthostream.experiments.whole_file import write_whole
+from orthostream.experiments.imported_source import imported_files
+from orthostream.experiments.output import write_output
 
-Result = dict[str, np.ndarray[Any, Any]]
+TaskResult = dict[str, np.ndarray[Any, Any]]
 
-#: Told how much of a task is done, from 0 to 1; raises `InterruptedRunError` where the run is being stopped.
-Report = Callable[[float], None]
+#: Called with the share of a task that is done, from 0 to 1; raises `InterruptedRunError` if the run is being stopped.
+TaskReport = Callable[[float], None]
 
 
-#: Told the share of all work that is done, and the name of what was done last.
-Progress = Callable[[float, str], None]
+#: Called with the share of all work that is done, and the name of the last task.
+RunProgress = Callable[[float, str], None]
 
 
 def silent(share: float, what: str) -> None:
@@ -43,24 +44,26 @@ def silent(share: float, what: str) -> None:
 
 
 class InterruptedRunError(Exception):
-    """The run is being stopped; what is finished is kept."""
+    """The run is being stopped; finished results stay in the cache."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A function that a worker can import, what it is called with, and about how many seconds it takes."""
+    """A function that a worker can import, its arguments, and an estimate of how many seconds it takes."""
 
     name: str
-    run: Callable[..., Result]
+    run: Callable[..., TaskResult]
     arguments: Mapping[str, Any]
     seconds: float = 1.0
-    #: Whether it leaves memory behind, and so wants a process that ends with it.
+    #: Whether it leaks memory and needs a process of its own.
     leaks: bool = False
 
     @property
     def file_name(self) -> str:
-        """The name of the file for the result: readable, and different for different work."""
-        digest = hashlib.sha256(f"{_surroundings()} {self.run.__module__}.{self.run.__qualname__}".encode())
+        """The name of the file with the cached result: readable, and unique to the code and the arguments."""
+        digest = hashlib.sha256(
+            f"{_surroundings(self.run.__module__)} {self.run.__module__}.{self.run.__qualname__}".encode()
+        )
         for key in sorted(self.arguments):
             digest.update(f"|{key}=".encode())
             _digest_value(digest, self.arguments[key])
@@ -81,10 +84,11 @@ def _digest_value(digest: Any, value: Any) -> None:
 
 
 @cache
-def _surroundings() -> str:
-    """Return a digest of what else a result depends on: this package's code, and the versions of others."""
+def _surroundings(module: str) -> str:
+    """Return a digest of the code that a module's functions rest on: files of this package, versions of others."""
     digest = hashlib.sha256()
-    for path in sorted(Path(orthostream.__file__).parent.rglob("*.py")):
+    source = getattr(sys.modules[module], "__file__", None)
+    for path in imported_files(Path(source), module, Path(__file__).parents[1]) if source else ():
         digest.update(path.read_bytes())
     for name in ("numpy", "scipy", "scikit-learn", "spams-bin", "torch"):
         with suppress(PackageNotFoundError):
@@ -97,16 +101,16 @@ def run_tasks(
     folder: Path,
     *,
     workers: int,
-    progress: Progress = silent,
-) -> dict[str, Result]:
-    """Return the results by name, from the folder where they are there, and leave all of them there.
+    progress: RunProgress = silent,
+) -> dict[str, TaskResult]:
+    """Load cached results, run and cache the remaining tasks, and return all results by name.
 
     Parameters
     ----------
-    tasks : those of the same name are the same, and are run once
-    folder : made if it is not there
-    workers : processes; 1 runs everything in this one
-    progress : called with the share of the work that is done, and the name of what was done last
+    tasks : tasks of the same name are the same, and run once
+    folder : the cache, created if needed
+    workers : the number of processes; 1 runs everything in this process
+    progress : called with the share of the work that is done, and the name of the last task
 
     Examples
     --------
@@ -128,7 +132,7 @@ def run_tasks(
         shares[name] = share
         progress(sum(task.seconds * shares[task.name] for task in missing) / total, name)
 
-    def keep(task: Task, result: Result) -> None:
+    def keep(task: Task, result: TaskResult) -> None:
         _save(folder / task.file_name, result)
         results[task.name] = result
         report(task.name, 1.0)
@@ -146,7 +150,7 @@ def run_tasks(
 def _run_in_processes(
     tasks: list[Task],
     workers: int,
-    keep: Callable[[Task, Result], None],
+    keep: Callable[[Task, TaskResult], None],
     report: Callable[[str, float], None],
     tasks_of_a_process: int | None = None,
 ) -> None:
@@ -155,7 +159,7 @@ def _run_in_processes(
     with ProcessPoolExecutor(
         workers, context, _prepare_worker, (reports, stop), max_tasks_per_child=tasks_of_a_process
     ) as pool:
-        running: dict[Future[Result], Task] = {pool.submit(_in_worker, task): task for task in tasks}
+        running: dict[Future[TaskResult], Task] = {pool.submit(_in_worker, task): task for task in tasks}
         try:
             while running:
                 done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -186,9 +190,9 @@ _worker: dict[str, Any] = {}
 
 
 def _prepare_worker(reports: Any, stop: Any) -> None:
-    """Leave Ctrl-C to the main process, which then sets the event that every report looks at."""
+    """Ignore Ctrl-C, which the main process handles: it sets the event that every report checks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A worker whose parent was killed has nobody to work for.
+    # If the parent is killed, its workers must end too.
     threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
     _worker.update(reports=reports, stop=stop)
 
@@ -198,7 +202,7 @@ def _end_with(parent: Any) -> None:
     os._exit(1)
 
 
-def _in_worker(task: Task) -> Result:
+def _in_worker(task: Task) -> TaskResult:
     def report(share: float) -> None:
         if _worker["stop"].is_set():
             raise InterruptedRunError
@@ -208,16 +212,16 @@ def _in_worker(task: Task) -> Result:
         return task.run(**task.arguments, report=report)
 
 
-def _load(path: Path) -> Result | None:
-    """Return what a file holds; None where it is not there or damaged, which costs no more than doing it again."""
+def _load(path: Path) -> TaskResult | None:
+    """Return a cached result; None if the file is missing or damaged, and the task must run again."""
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except Exception:  # a flipped bit can raise almost anything from within zip, zlib and the header's parser
+    except Exception:  # damaged bytes can raise almost any exception in zip, zlib or the header parser
         return None
 
 
-def _save(path: Path, result: Result) -> None:
+def _save(path: Path, result: TaskResult) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **result)  # type: ignore[arg-type]
-    write_whole(path, buffer.getvalue())
+    write_output(path, buffer.getvalue())

@@ -1,4 +1,4 @@
-"""What is measured on dictionaries and on what they are used for."""
+"""Measures of dictionaries, of codes and of decoded readings."""
 
 from orthostream.metrics.bits_per_reading import bits_per_reading
 from orthostream.metrics.diebold_mariano import DieboldMariano, diebold_mariano

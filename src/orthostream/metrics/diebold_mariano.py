@@ -1,4 +1,4 @@
-"""Is one method better than another, or was it lucky? The test of Diebold and Mariano on losses over time."""
+"""The test of Diebold and Mariano, which tells whether two methods differ significantly in their losses."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr
 
+from orthostream._checks import integer, one_of
 from orthostream._typing import FloatArray
 
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
 
 
 class DieboldMariano(NamedTuple):
-    """What the test says.
+    """The result of the test.
 
     Attributes
     ----------
     statistic : float
-        Negative where the first method has the smaller losses.
+        Negative if the first method has the smaller losses.
     p_value : float
-        Two-sided: how often losses of equal mean would give a statistic at least as large.
+        Two-sided: the probability of a statistic at least as large if both methods have the same expected loss.
     mean_difference : float
         The mean of the first losses minus that of the second.
     kernel : str
-        How lags were weighted in the long-run variance: "uniform", or "bartlett" where the uniform weights gave no
-        positive variance, or "none" where the difference never changes.
+        The weights of lags in the long-run variance: "uniform"; "bartlett" if uniform weights gave no positive
+        variance; "none" if the difference is constant.
 
     Examples
     --------
@@ -51,27 +52,27 @@ def diebold_mariano(
 
         m / sqrt(v / T) * sqrt((T + 1 - 2h + h(h - 1)/T) / T)
 
-    to be compared with Student's t of T - 1 degrees of freedom. Where v turns out not to be positive, lags are weighted
-    by Bartlett's 1 - k/h instead, which always gives a positive one.
+    It is compared with Student's t with T - 1 degrees of freedom. If v is not positive, Bartlett's weights 1 - k/h are
+    used instead, which always give a positive variance.
 
     Parameters
     ----------
     losses_1, losses_2 : arrays of shape (n_slots,)
-        A loss of each method in each time slot; the paper takes the squares of `slot_rmse`.
+        The loss of each method in each time slot; the paper uses squares of `slot_rmse`.
     horizon : int, default 4
-        Differences this many slots apart are taken as uncorrelated. There must be more slots than that.
+        Differences this many slots apart are assumed to be uncorrelated. There must be more slots than that.
     variant : {"corrected", "paper"}
         "paper" is the formula as the paper prints it, for comparison. It differs in three ways: the factor is
-        ``sqrt((T - 1 - 2h + h(h - 1)) / T)``; in place of the mean m it has the sum of all d, here and in the
-        autocovariances; and it is compared with the normal distribution. The sum makes the test blind: on long records
-        the statistic tends to plus or minus ``sqrt(T / (2h - 1))`` whatever the losses, and the paper's own table
-        cannot have come from it. With the mean in its place the two statistics are within 1 % at the paper's T = 749.
+        ``sqrt((T - 1 - 2h + h(h - 1)) / T)``; the sum of all d replaces the mean m, also in the autocovariances; and
+        the statistic is compared with the normal distribution. The sum makes the test useless: on long records the
+        statistic tends to plus or minus ``sqrt(T / (2h - 1))`` for any losses, so the paper's own table cannot come
+        from it. With the mean instead of the sum, the two statistics agree within 1 % at the paper's T = 749.
 
     Returns
     -------
     DieboldMariano
-        With losses that differ by a constant, the statistic is infinite and the p-value 0; with equal losses they are 0
-        and 1.
+        If the losses differ by a constant, the statistic is infinite and the p-value 0. If they are equal, the
+        statistic is 0 and the p-value 1.
 
     Examples
     --------
@@ -82,15 +83,14 @@ def diebold_mariano(
     >>> result.statistic < 0, result.p_value < 0.01, result.kernel
     (True, True, 'uniform')
     """
-    if variant not in ("corrected", "paper"):
-        raise ValueError(f'variant must be "corrected" or "paper", got {variant!r}.')
+    one_of("variant", variant, ("corrected", "paper"))
     first, second = _losses("losses_1", losses_1), _losses("losses_2", losses_2)
     if first.shape != second.shape:
         raise ValueError(f"the methods have losses in {len(first)} and in {len(second)} slots; compare the same slots.")
     factor = _factor(len(first), horizon, variant)
     rounding = _ROUNDING * np.maximum(np.abs(first), np.abs(second))
     difference = np.where(np.abs(first - second) > rounding, first - second, 0.0)
-    # The statistic has no unit: in units of the largest difference, squares neither overflow nor vanish.
+    # Scaling does not change the statistic; divided by the largest difference, squares neither overflow nor underflow.
     unit = float(np.abs(difference).max())
     if unit == 0.0:
         return DieboldMariano(0.0, 1.0, 0.0, "none")
@@ -115,8 +115,7 @@ def _losses(name: str, values: ArrayLike) -> FloatArray:
 
 
 def _factor(n_slots: int, horizon: int, variant: str) -> float:
-    if isinstance(horizon, bool) or not isinstance(horizon, int | np.integer) or horizon < 1:
-        raise ValueError(f"horizon must be a positive integer, got {horizon!r}.")
+    integer("horizon", horizon)
     if variant == "paper":
         square = (n_slots - 1 - 2 * horizon + horizon * (horizon - 1)) / max(n_slots, 1)
     else:

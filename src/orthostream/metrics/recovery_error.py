@@ -1,4 +1,4 @@
-"""How far a learnt dictionary is from the true one, up to the order and the signs of its atoms."""
+"""The error of a learnt dictionary, up to the order and the signs of its atoms."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from numpy.typing import ArrayLike
 
 
 def recovery_error(components: ArrayLike, true_components: ArrayLike) -> float:
-    """Return ``|1 - ||D' D_true||_4^4 / K|``, zero where each atom is a true one or its negative.
+    """Return ``|1 - ||D' D_true||_4^4 / K|``, zero if each atom is a true one or its negative.
 
     Parameters
     ----------
     components : array of shape (K, n_features)
-        The atoms that were learnt, as rows.
+        The learnt atoms as rows.
     true_components : array of shape (at least K, n_features)
 
     Examples

@@ -1,4 +1,4 @@
-"""The error of estimated readings, relative to the size of the readings: the paper's RMSE."""
+"""The paper's RMSE: the error of estimated readings relative to the size of the readings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def relative_rmse(readings: ArrayLike, estimates: ArrayLike) -> float:
     Returns
     -------
     float
-        0 where all estimates are right, infinity where readings are all zero and estimates are not.
+        0 if all estimates are right, infinity if all readings are zero and estimates are not.
 
     Examples
     --------
@@ -30,12 +30,12 @@ def relative_rmse(readings: ArrayLike, estimates: ArrayLike) -> float:
     """
     known, errors = known_and_errors(readings, estimates)
     if np.isnan(known).all():
-        raise ValueError("readings holds no reading: it is empty, or all of it is missing.")
+        raise ValueError("readings holds no reading: it is empty, or all of them are missing.")
     return float(ratio_of_norms(errors.reshape(1, -1), known.reshape(1, -1))[0])
 
 
 def known_and_errors(readings: ArrayLike, estimates: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return readings, and the errors of their estimates, with NaN in both where nothing was read."""
+    """Return readings and the errors of their estimates, with NaN in both where a reading is missing."""
     true, estimated = np.asarray(readings, dtype=float), np.asarray(estimates, dtype=float)
     if true.shape != estimated.shape:
         raise ValueError(f"readings of shape {true.shape} cannot be compared with estimates of {estimated.shape}.")
@@ -47,7 +47,7 @@ def known_and_errors(readings: ArrayLike, estimates: ArrayLike) -> tuple[FloatAr
 
 
 def ratio_of_norms(errors: FloatArray, known: FloatArray) -> FloatArray:
-    """Return the norm of each row of errors over that of readings; NaN where all of a row is missing."""
+    """Return the norm of each row of errors over the norm of its readings; NaN if the whole row is missing."""
     missing = np.isnan(known).all(axis=1)
     error, size = _norms(np.nan_to_num(errors)), _norms(np.nan_to_num(known))
     with np.errstate(divide="ignore", over="ignore"):
@@ -56,7 +56,7 @@ def ratio_of_norms(errors: FloatArray, known: FloatArray) -> FloatArray:
 
 
 def _norms(rows: FloatArray) -> FloatArray:
-    # In units of the largest entry, so that squares neither overflow nor vanish.
+    # Divide by the largest entry first, so that squares neither overflow nor underflow.
     unit = np.abs(rows).max(axis=1, initial=0.0)
     scaled = rows / np.where(unit > 0.0, unit, 1.0)[:, None]
     norms: FloatArray = unit * np.sqrt((scaled * scaled).sum(axis=1))
