@@ -224,18 +224,18 @@ def test_a_bad_line_far_down_leaves_nothing(tmp_path: Path, capsys: pytest.Captu
     assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
 
 
-def test_what_a_user_can_mend(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_that_a_user_can_fix(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, small = table.parent, table.with_suffix(".ost")
     assert compress(table) == 0
     (folder / "sub").mkdir()
     capsys.readouterr()
     calls: list[tuple[list[object], str]] = [
-        (["compress", table], "is there already; --force replaces it"),
+        (["compress", table], "exists already; --force replaces it"),
         (["compress", folder / "nothing.csv"], "there is no file"),
         (["compress", folder], "is a folder"),
         (["compress", table, folder / "sub"], "is a folder"),
         (["compress", table, folder / "no" / "a.ost"], "there is no folder"),
-        (["compress", table, table, "--force"], "is what is to be read"),
+        (["compress", table, table, "--force"], "is the input"),
         (["compress", table, folder / "a.ost", "--max-error-for", "zz=1"], "no column 'zz'"),
         (["compress", table, folder / "a.ost", "--max-error-for", "b=much"], "'much' is not a number"),
         (["compress", table, folder / "a.ost", "--max-error-for", "b"], "takes COLUMN=VALUE"),
@@ -246,8 +246,8 @@ def test_what_a_user_can_mend(table: Path, capsys: pytest.CaptureFixture[str]) -
         (["compress", table, folder / "a.ost", "--append", "--force"], "choose one"),
         (["compress", table, "-", "--append"], "needs a file"),
         (["compress", table, folder / "a.ost", "--format", "parquet"], "is not a Parquet file"),
-        (["decompress", small, table], "is there already; --force replaces it"),
-        (["decompress", small, small, "--force"], "is what is to be read"),
+        (["decompress", small, table], "exists already; --force replaces it"),
+        (["decompress", small, small, "--force"], "is the input"),
         (["decompress", folder / "nothing.ost"], "there is no file"),
         (["decompress", folder], "is a folder"),
         (["decompress", table, folder / "a.csv"], ""),

@@ -14,9 +14,13 @@ import pytest
 
 from orthostream.cli import reproduce as command
 from orthostream.cli.main import main
-from orthostream.experiments import Plan
+from orthostream.experiments import EXPERIMENTS, Plan
 from orthostream.experiments.methods import AODL_TUNED
 from orthostream.experiments.whole_file import OutputError
+
+
+def test_help_names_the_experiments_that_there_are() -> None:
+    assert {name: experiment.summary for name, experiment in EXPERIMENTS.items()} == command.SUMMARIES
 
 
 @pytest.fixture
@@ -112,7 +116,9 @@ def test_a_method_can_be_left_out(tiny, tmp_path: Path) -> None:
     ("words", "told"),
     [
         (["figure-9"], "no experiment 'figure-9'"),
-        (["sparsity", "--seed", "-1"], "--seed must not be negative"),
+        (["sparsity", "--seed", "-1"], "--seed must be an integer of at least 0, got -1"),
+        (["sparsity", "--workers", "0"], "--workers must be a positive integer, got 0"),
+        (["sparsity", "--without", "everything"], "DeepSTGDL"),
         (["sparsity", "--without", "everything"], "--without 'everything'"),
         (["sparsity", "--without", "proposed"], "--without 'proposed'"),
         (["sensors", "--data", "nowhere"], "nowhere"),
