@@ -73,6 +73,7 @@ def test_a_quick_look_writes_everything(tiny, tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().out.rstrip().endswith("report.html")
 
 
+@pytest.mark.slow
 def test_all_without_any_data_runs_on_a_simulated_city(tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(

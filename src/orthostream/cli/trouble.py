@@ -35,14 +35,14 @@ def trouble_with(path: str) -> Iterator[None]:
     ...
     orthostream.cli.errors.UserError: there is no file no/such/readings.csv
     """
-    try:
-        # TableError and FrameError are ValueErrors, and so are the library's errors for bad arguments.
-        with bad_values():
+    # TableError and FrameError are ValueErrors, and so are the library's errors for bad arguments.
+    with bad_values():
+        try:
             yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise UserError(explain(error, path)) from error
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise UserError(explain(error, path)) from error
 
 
 def explain(error: OSError, path: str) -> str:
