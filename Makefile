@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 
-.PHONY: install test lint bench demo clean
+.PHONY: install test test-slow lint bench demo clean
 
 install: $(VENV)/ready
 
@@ -17,7 +17,10 @@ $(VENV)/ready: pyproject.toml
 	touch $@
 
 test: install
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+test-slow: install
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
 
 lint: install
 	$(BIN)/ruff check .

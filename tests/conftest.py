@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,21 @@ import pytest
 
 from orthostream import OrthogonalDictionaryLearning
 from orthostream.datasets import make_bernoulli_gaussian
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _children_can_be_interrupted() -> Iterator[None]:
+    """Let SIGINT reach child processes even if this one ignores it, as a job in the background of a script does.
+
+    A child inherits an ignored signal as ignored, but one with a handler as not handled. So a handler that does nothing
+    keeps this process as it was, and its children get Python's own handler.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: None)
+    yield
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def made_up(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return benchmark
 
 
-@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("quick", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_records_tables_and_figure(made_up, quick: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     options = SimpleNamespace(quick=quick, json=tmp_path / "records.json", figure=tmp_path / "figure.png")

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: good calls, bad calls, one line for what can be mended."""
+"""The command line as a user meets it: good calls, bad calls, one line for errors that the user can fix."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def test_bad_calls(arguments: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["demo", "--steps", "0"], "--steps must be at least 1"),
-        (["demo", "--batch-size", "-1"], "--batch-size must be at least 1"),
-        (["demo", "--sparsity", "1.5"], "--sparsity must lie"),
-        (["demo", "--seed", "-1"], "--seed must not be negative"),
+        (["demo", "--steps", "0"], "--steps must be a positive integer, got 0"),
+        (["demo", "--batch-size", "-1"], "--batch-size must be a positive integer, got -1"),
+        (["demo", "--sparsity", "1.5"], "--sparsity must lie in (0, 1], got 1.5"),
+        (["demo", "--seed", "-1"], "--seed must be an integer of at least 0, got -1"),
         (["bench", "learner", "--figure", "picture.txt"], "--figure must end in"),
         (["bench", "learner", "--json", "no/such/folder/a.json"], "there is no folder"),
         (["bench", "learner", "--figure", "no/such/folder/a.png"], "there is no folder"),
     ],
 )
-def test_what_a_user_can_mend_is_one_line(
+def test_an_error_that_a_user_can_fix_is_one_line(
     arguments: list[str],
     message: str,
     capsys: pytest.CaptureFixture[str],

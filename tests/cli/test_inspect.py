@@ -63,12 +63,12 @@ def test_plot(small: Path, table: Path, words: list[str]) -> None:
         (["--plot", "a.txt"], "--plot must end in"),
         (["--plot", "no/such/a.png"], "there is no folder"),
         (["--column", "b"], "go with --plot"),
-        (["--plot", "a.png", "--samples", "1"], "--samples must be at least 2"),
+        (["--plot", "a.png", "--samples", "1"], "--samples must be an integer of at least 2, got 1"),
         (["--plot", "a.png", "--column", "zz"], "has no column 'zz'"),
         (["--plot", "a.png", "--original", "nothing.csv"], "there is no file nothing.csv"),
     ],
 )
-def test_what_a_user_can_mend(
+def test_errors_that_a_user_can_fix(
     small: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(small.parent)

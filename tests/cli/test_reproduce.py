@@ -14,9 +14,13 @@ import pytest
 
 from orthostream.cli import reproduce as command
 from orthostream.cli.main import main
-from orthostream.experiments import Plan
+from orthostream.experiments import EXPERIMENTS, Plan
 from orthostream.experiments.methods import AODL_TUNED
 from orthostream.experiments.output import OutputError
+
+
+def test_help_names_the_experiments_that_there_are() -> None:
+    assert {name: experiment.summary for name, experiment in EXPERIMENTS.items()} == command.SUMMARIES
 
 
 @pytest.fixture
@@ -69,6 +73,7 @@ def test_a_quick_look_writes_everything(tiny, tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().out.rstrip().endswith("report.html")
 
 
+@pytest.mark.slow
 def test_all_without_any_data_runs_on_a_simulated_city(tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(
@@ -112,7 +117,9 @@ def test_a_method_can_be_left_out(tiny, tmp_path: Path) -> None:
     ("words", "told"),
     [
         (["figure-9"], "no experiment 'figure-9'"),
-        (["sparsity", "--seed", "-1"], "--seed must not be negative"),
+        (["sparsity", "--seed", "-1"], "--seed must be an integer of at least 0, got -1"),
+        (["sparsity", "--workers", "0"], "--workers must be a positive integer, got 0"),
+        (["sparsity", "--without", "everything"], "DeepSTGDL"),
         (["sparsity", "--without", "everything"], "--without 'everything'"),
         (["sparsity", "--without", "proposed"], "--without 'proposed'"),
         (["sensors", "--data", "nowhere"], "nowhere"),

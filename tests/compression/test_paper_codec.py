@@ -244,6 +244,7 @@ def test_bad_rows(shape: tuple[int, ...]) -> None:
         PaperCodec(4, 2).encode(np.zeros(shape))
 
 
+@pytest.mark.slow
 def test_airly_temperature(airly_folder: object) -> None:
     """Three months of the paper's data, all bytes counted."""
     rows = load_airly(airly_folder).data[:2160]  # type: ignore[arg-type]

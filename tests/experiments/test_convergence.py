@@ -39,6 +39,7 @@ def errors_at_the_end(outcome, setting: StreamSetting) -> dict[str, float]:
     return {r.method: r.value for r in outcome.records if r.setting == wanted and r.metric == "recovery_error"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "easy", "hard"),
     [
@@ -59,6 +60,7 @@ def test_the_orderings_of_the_paper(outcomes, name: str, easy: StreamSetting, ha
     assert verdicts == [Verdict.AGREES] * 3
 
 
+@pytest.mark.slow
 def test_the_levels_of_the_paper(outcomes) -> None:
     at_1000 = errors_at_the_end(outcomes["batch-size"], StreamSetting())
     assert 0.5e-3 < at_1000[PROPOSED] < 2e-3
@@ -66,11 +68,13 @@ def test_the_levels_of_the_paper(outcomes) -> None:
     assert errors_at_the_end(outcomes["sparsity"], StreamSetting(sparsity=0.5))[PROPOSED] < 4e-3
 
 
+@pytest.mark.slow
 def test_every_claim_names_the_papers_step_once(outcomes) -> None:
     for name, count in (("batch-size", 1), ("dictionary-size", 1), ("sparsity", 2)):
         assert sum("around t" in claim.statement for claim in outcomes[name].claims) == count
 
 
+@pytest.mark.slow
 def test_a_picture_shows_what_its_columns_say(outcomes) -> None:
     picture = outcomes["batch-size"].pictures[0]
     lengths = {len(column) for column in picture.columns.values()}
@@ -107,6 +111,7 @@ def test_the_same_seed_gives_the_same_numbers(method: str) -> None:
     assert not np.array_equal(first, other)
 
 
+@pytest.mark.slow
 def test_a_tuned_penalty_matters_more_than_the_paper_says() -> None:
     """Online AODL is far behind with the paper's penalty of 0.1, and close with 0.5."""
     ours = learn(PROPOSED, 0.0, tuple(StreamSetting()), 4, 2000, (0, 0), nothing)[PROPOSED][:, -1].mean()

@@ -33,6 +33,7 @@ def test_every_claim_is_there_once_with_its_verdict() -> None:
     assert "<p>differs: 1</p>" in page
 
 
+@pytest.mark.slow
 def test_the_report_opens_in_a_browser(tmp_path: Path) -> None:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

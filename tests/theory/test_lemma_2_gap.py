@@ -22,18 +22,9 @@ from orthostream.optimize import (
     SpectralBall,
     frank_wolfe_gap,
 )
+from set_table import CASES, Case, each_set
 
-SETS: list[tuple[ConvexSet, tuple[int, ...]]] = [
-    (L2Ball(1.5), (5,)),
-    (L1Ball(2.0), (5,)),
-    (LInfBall(0.7), (5,)),
-    (Simplex(2.0), (5,)),
-    (Box([-1.0, 0.0, 0.5, -2.0, 0.0], [1.0, 0.1, 3.0, -1.0, 2.0]), (5,)),
-    (SpectralBall(), (4, 4)),
-    (SpectralBall(2.0), (5, 3)),
-    (NuclearBall(1.5), (4, 3)),
-]
-sets = st.sampled_from(SETS)
+sets = st.sampled_from(list(CASES.values()))
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -49,8 +40,8 @@ def random_point(feasible: ConvexSet, shape: tuple[int, ...], rng: np.random.Gen
 
 @given(sets, seeds)
 @settings(deadline=None, max_examples=100)
-def test_the_gap_is_the_largest_descent_and_never_negative(case, seed):
-    feasible, shape = case
+def test_the_gap_is_the_largest_descent_and_never_negative(case: Case, seed: int):
+    feasible, shape = case.feasible, case.shape
     rng = np.random.default_rng(seed)
     x, gradient = random_point(feasible, shape, rng), rng.standard_normal(shape)
     gap = float(frank_wolfe_gap(feasible, x, gradient))
@@ -61,9 +52,9 @@ def test_the_gap_is_the_largest_descent_and_never_negative(case, seed):
 
 @given(sets, st.floats(0.1, 10.0), seeds)
 @settings(deadline=None, max_examples=100)
-def test_zero_at_the_nearest_point_and_nowhere_else(case, scale, seed):
+def test_zero_at_the_nearest_point_and_nowhere_else(case: Case, scale: float, seed: int):
     # Half the squared distance to a target has one stationary point, the projection: code that never asks the oracle.
-    feasible, shape = case
+    feasible, shape = case.feasible, case.shape
     rng = np.random.default_rng(seed)
     target = scale * rng.standard_normal(shape)
     nearest = feasible.project(target)
@@ -79,8 +70,8 @@ def test_zero_at_the_nearest_point_and_nowhere_else(case, scale, seed):
 
 @given(sets, st.floats(1e-6, 1.0), seeds)
 @settings(deadline=None, max_examples=100)
-def test_a_vertex_is_stationary_and_the_way_to_the_opposite_vertex_is_not(case, fraction, seed):
-    feasible, shape = case
+def test_a_vertex_is_stationary_and_the_way_to_the_opposite_vertex_is_not(case: Case, fraction: float, seed: int):
+    feasible, shape = case.feasible, case.shape
     gradient = np.random.default_rng(seed).standard_normal(shape)
     best, worst = feasible.lmo(gradient), feasible.lmo(-gradient)
     width = inner(gradient, worst - best)
@@ -148,11 +139,12 @@ def test_all_of_a_face_is_stationary_and_nothing_off_it(face: Callable[[np.rando
             assert np.isclose(float(frank_wolfe_gap(feasible, near, gradient)), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("feasible", "shape"), SETS)
-def test_where_the_gradient_vanishes_every_point_is_stationary(feasible, shape):
+@each_set
+def test_where_the_gradient_vanishes_every_point_is_stationary(case: Case):
     rng = np.random.default_rng(0)
     for _ in range(10):
-        assert float(frank_wolfe_gap(feasible, random_point(feasible, shape, rng), np.zeros(shape))) == 0.0
+        point = random_point(case.feasible, case.shape, rng)
+        assert float(frank_wolfe_gap(case.feasible, point, np.zeros(case.shape))) == 0.0
 
 
 def test_dictionaries_stationary_and_not(expectation, isometry):

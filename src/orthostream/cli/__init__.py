@@ -1,1 +1,4 @@
-"""One command, `orthostream`, a sub-command in each module."""
+"""One command, `orthostream`, with a module for each sub-command.
+
+Modules here import the library inside the functions that use it, so that ``--help`` answers at once.
+"""

@@ -1,4 +1,4 @@
-"""`orthostream bench`: measure against peers, in one run."""
+"""`orthostream bench`: compare with other libraries in one run."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from types import ModuleType
 from typing import Any
 
 from orthostream.cli.errors import UserError
-from orthostream.optimize.threads import one_blas_thread
 
 _PACKAGED = Path(__file__).parents[1] / "_benchmarks"
 _CHECKOUT = Path(__file__).parents[3]
 
-#: Every benchmark, and what it measures.
+#: Each benchmark and what it measures.
 BENCHMARKS = {
     "compression": "bits per reading at a guaranteed error, and speed, beside other compressors",
     "files": "time and peak memory of compressing and decompressing large files",
     "learner": "time per mini-batch of the dictionary learner and of its peers",
-    "recovery": "how soon, and how well, a dictionary that stays where it is is found again",
-    "tracking": "how well a dictionary that moves, or that changes, is followed",
+    "recovery": "how fast and how exactly a fixed dictionary is recovered",
+    "tracking": "how well a dictionary that drifts or jumps is followed",
 }
 
 
 def add_parser(commands: Any) -> None:
-    """Add the sub-command and one below it for each benchmark."""
-    parser = commands.add_parser("bench", help="measure against peers, in one run", description=__doc__)
+    """Add the sub-command, with a sub-command of its own for each benchmark."""
+    parser = commands.add_parser("bench", help="compare with other libraries", description=__doc__)
     names = parser.add_subparsers(title="benchmarks", required=True, metavar="NAME")
     for name, what in BENCHMARKS.items():
         benchmark = names.add_parser(name, help=what, description=what)
-        benchmark.add_argument("--json", type=Path, metavar="FILE", help="also write every number as a flat record")
+        benchmark.add_argument("--json", type=Path, metavar="FILE", help="also write all numbers to a JSON file")
         benchmark.add_argument("--figure", type=Path, metavar="FILE", help="also draw a picture (PNG or SVG)")
         benchmark.add_argument("--quick", action="store_true", help="fewer settings, shorter streams")
         benchmark.set_defaults(run=run, benchmark=name)
@@ -48,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
             raise UserError(f"--figure must end in .png, .svg or .pdf, got {options.figure.name}")
         if importlib.util.find_spec("matplotlib") is None:
             raise UserError("--figure needs matplotlib: pip install 'orthostream[bench]'")
+    from orthostream.optimize.threads import one_blas_thread
+
     benchmark = _load(options.benchmark)
     with one_blas_thread():
         benchmark.run(options)
@@ -61,7 +62,7 @@ def _load(name: str) -> ModuleType:
         package = "benchmarks"
         sys.path.insert(0, str(_CHECKOUT))
     else:
-        raise UserError("the benchmarks are not part of this installation; run from a checkout of the project")
+        raise UserError("the benchmarks are not installed; run from a checkout of the project")
     try:
         return importlib.import_module(f"{package}.{name}")
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""`orthostream decompress`: the table back from an .ost file."""
+"""`orthostream decompress`: restore the table from an .ost file."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from orthostream._typing import FloatArray, IntArray
 from orthostream.cli.errors import UserError
 from orthostream.cli.late_progress import LateProgress
 from orthostream.cli.table_files import (
@@ -23,33 +22,37 @@ from orthostream.cli.table_files import (
     whole_output,
 )
 from orthostream.cli.trouble import trouble_with
-from orthostream.compression.errors import FrameError
-from orthostream.compression.ost_reader import OstReader
-from orthostream.compression.schema import Schema
-from orthostream.compression.tables.parquet_writer import TypeMismatchError
-from orthostream.compression.tables.selection import select
-from orthostream.compression.tables.times import parse_time
+
+if TYPE_CHECKING:
+    from orthostream._typing import FloatArray, IntArray
+    from orthostream.compression.ost_reader import OstReader
 
 
 def add_parser(commands: Any) -> None:
     """Add the sub-command."""
-    parser = commands.add_parser("decompress", help="the table back from an .ost file", description=__doc__)
+    parser = commands.add_parser("decompress", help="restore the table from an .ost file", description=__doc__)
     parser.add_argument("input", metavar="IN", help="an .ost file, - for standard input")
     parser.add_argument(
-        "output", nargs="?", metavar="OUT", help="a .csv or .parquet file (IN with .csv), - for standard output"
+        "output",
+        nargs="?",
+        metavar="OUT",
+        help="a .csv or .parquet file (the name of IN with .csv), - for standard output",
     )
     parser.add_argument(
         "--from", dest="start", metavar="TIME", help="the first time to write, such as 2017-12-24T18:00"
     )
-    parser.add_argument("--to", dest="stop", metavar="TIME", help="the time to stop before")
+    parser.add_argument("--to", dest="stop", metavar="TIME", help="stop before this time")
     parser.add_argument("--columns", nargs="+", metavar="COLUMN", help="the columns to write (all)")
-    parser.add_argument("--format", choices=FORMATS, help="of the table (by its name)")
-    parser.add_argument("--force", action="store_true", help="replace OUT if it is there")
+    parser.add_argument("--format", choices=FORMATS, help="format of the table (by its name)")
+    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the table; the exit code is 1 if the file was cut short or damaged, and its beginning was written."""
+    """Write the table; the exit code is 1 if the file is damaged or cut short and only its beginning was written."""
+    from orthostream.compression.ost_reader import OstReader
+    from orthostream.compression.tables.parquet_writer import TypeMismatchError
+
     source = options.input
     target = options.output or (PIPE if source == PIPE else str(Path(source).with_suffix(".csv")))
     kind = table_format(target, options.format)
@@ -63,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
                 with trouble_with(target), whole_output(target, in_one_go=kind == "parquet") as out:
                     return _write(reader, file, out, kind, options, as_float)
             except UserError as error:
-                # Errors may leave whole numbers or single precision: such a column is written as what it now is.
+                # Decoded values may no longer be integers or single floats: write such a column as double floats.
                 if not isinstance(error.__cause__, TypeMismatchError):
                     raise
                 as_float.add(error.__cause__.column)
@@ -72,6 +75,10 @@ def run(options: argparse.Namespace) -> int:
 def _write(
     reader: OstReader, file: BinaryIO, out: BinaryIO, kind: str, options: argparse.Namespace, as_float: set[str]
 ) -> int:
+    from orthostream.compression.errors import FrameError
+    from orthostream.compression.schema import Schema
+    from orthostream.compression.tables.selection import select
+
     names = [column.name for column in reader.schema.columns]
     places = select(names, options.columns or names, options.input)
     columns = tuple(reader.schema.columns[place] for place in places)
@@ -90,26 +97,28 @@ def _write(
                     writer.write(rows[:, places], times)
                     progress(file.tell() / size)
             except FrameError as error:
-                warning = f"damaged ({error}): what comes before was written"
+                warning = f"damaged ({error}): the readings before that were written"
         writer.close()
     except BaseException:
         writer.abandon()
         raise
     if not warning and not pieces.complete:
-        warning = "cut short: all whole frames were written, what comes after is lost"
+        warning = "cut short: all complete frames were written, the rest is lost"
     if warning:
         print(f"orthostream: warning: {options.input} is {warning}", file=sys.stderr)
     return 1 if warning else 0
 
 
 class _Pieces:
-    """All readings, or those between two times; knows whether it has seen all it wanted."""
+    """All readings, or those between two times; `complete` tells whether the file held all of them."""
 
     def __init__(self, reader: OstReader, options: argparse.Namespace) -> None:
+        from orthostream.compression.tables.times import parse_time
+
         self._reader = reader
         axis = reader.schema.time
         if axis is None and (options.start is not None or options.stop is not None):
-            raise UserError(f"--from and --to need times, and {options.input} has none")
+            raise UserError(f"--from and --to need times, but {options.input} has none")
         self._start = None if axis is None or options.start is None else parse_time(options.start, axis)
         self._stop = None if axis is None or options.stop is None else parse_time(options.stop, axis)
         self._has_stopped = False

@@ -1,4 +1,4 @@
-"""`orthostream demo`: learn synthetic streams and watch the true dictionaries come out."""
+"""`orthostream demo`: learn synthetic streams and show how well their dictionaries are recovered."""
 
 from __future__ import annotations
 
@@ -10,31 +10,13 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from orthostream.cli.errors import UserError
-from orthostream.metrics import recovery_error
-from orthostream.optimize import (
-    HandOver,
-    LpContrast,
-    MokhtariSchedule,
-    PaperSchedule,
-    PolarStep,
-    SpectralBall,
-    StochasticFrankWolfe,
-    polar,
-)
+from orthostream.cli.trouble import bad_values
 
-_PAPER = PaperSchedule()
-_METHODS: dict[str, StochasticFrankWolfe] = {
-    "default": StochasticFrankWolfe(SpectralBall(), HandOver(), post_step=PolarStep()),
-    "l3, averaged": StochasticFrankWolfe(SpectralBall(), LpContrast(3), _PAPER, PolarStep(), average=True),
-    "l3 (the paper)": StochasticFrankWolfe(SpectralBall(), LpContrast(3), _PAPER, PolarStep()),
-    "l4": StochasticFrankWolfe(SpectralBall(), LpContrast(4), _PAPER, PolarStep()),
-    "SFW": StochasticFrankWolfe(SpectralBall(), LpContrast(3), MokhtariSchedule()),
-}
+if TYPE_CHECKING:
+    from orthostream.optimize import StochasticFrankWolfe
 
 
 def add_parser(commands: Any) -> None:
@@ -43,28 +25,30 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--features", type=int, default=10, metavar="N", help="features of a sample (10)")
     parser.add_argument("--batch-size", type=int, default=10, metavar="B", help="samples in a mini-batch (10)")
     parser.add_argument("--steps", type=int, default=3000, metavar="T", help="mini-batches in the stream (3000)")
-    parser.add_argument("--sparsity", type=float, default=0.3, metavar="P", help="share of active coefficients (0.3)")
+    parser.add_argument(
+        "--sparsity", type=float, default=0.3, metavar="P", help="fraction of active coefficients (0.3)"
+    )
     parser.add_argument("--trials", type=int, default=20, metavar="K", help="streams to average over (20)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the random streams (0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (0)")
     parser.add_argument(
         "--output",
         type=Path,
         default=Path("demo-output"),
         metavar="FOLDER",
-        help="for picture and numbers (demo-output)",
+        help="folder for the picture and the numbers (demo-output)",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Learn the stream with every method, draw the curves, write the numbers."""
-    for name in ("features", "batch_size", "steps", "trials"):
-        if getattr(options, name) < 1:
-            raise UserError(f"--{name.replace('_', '-')} must be at least 1")
-    if options.seed < 0:
-        raise UserError("--seed must not be negative")
-    if not 0.0 < options.sparsity <= 1.0:
-        raise UserError("--sparsity must lie between 0 and 1")
+    from orthostream._checks import fraction, integer
+
+    with bad_values():
+        for name in ("features", "batch_size", "steps", "trials"):
+            integer(f"--{name.replace('_', '-')}", getattr(options, name))
+        integer("--seed", options.seed, 0)
+        fraction("--sparsity", options.sparsity)
     try:
         options.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -74,19 +58,46 @@ def run(options: argparse.Namespace) -> int:
         f"{options.trials} streams at once: N = {options.features}, mini-batches of {options.batch_size}, "
         f"{100 * options.sparsity:g} % of the coefficients active"
     )
-    curves = {name: _learn(name, solver, moments, options) for name, solver in _METHODS.items()}
+    curves = {name: _learn(name, solver, moments, options) for name, solver in _methods().items()}
     print(_chart(moments, curves))
     _write(options.output, moments, curves)
     return 0
 
 
+def _methods() -> dict[str, StochasticFrankWolfe]:
+    """Return the solvers to compare, by name."""
+    from orthostream.optimize import (
+        HandOver,
+        LpContrast,
+        MokhtariSchedule,
+        PaperSchedule,
+        PolarStep,
+        SpectralBall,
+        StochasticFrankWolfe,
+    )
+
+    ball, paper, polar_step = SpectralBall(), PaperSchedule(), PolarStep()
+    return {
+        "default": StochasticFrankWolfe(ball, HandOver(), post_step=polar_step),
+        "l3, averaged": StochasticFrankWolfe(ball, LpContrast(3), paper, polar_step, average=True),
+        "l3 (the paper)": StochasticFrankWolfe(ball, LpContrast(3), paper, polar_step),
+        "l4": StochasticFrankWolfe(ball, LpContrast(4), paper, polar_step),
+        "SFW": StochasticFrankWolfe(ball, LpContrast(3), MokhtariSchedule()),
+    }
+
+
 def _moments(steps: int) -> list[int]:
-    """Return the steps at which errors are taken: about sixteen to a factor of ten."""
+    """Return the steps at which errors are measured, about sixteen per decade."""
     return sorted({min(steps, round(10 ** (i / 16))) for i in range(math.ceil(16 * math.log10(steps)) + 1)})
 
 
 def _learn(name: str, solver: StochasticFrankWolfe, moments: list[int], options: argparse.Namespace) -> list[float]:
-    """Return the mean recovery error over the streams, at the given moments; the streams are one stack."""
+    """Return the mean recovery error of all streams at the given steps; the streams are one stack."""
+    import numpy as np
+
+    from orthostream.metrics import recovery_error
+    from orthostream.optimize import polar
+
     rng = np.random.default_rng(options.seed)
     stack = (options.trials, options.features, options.features)
     truth, _ = polar(rng.standard_normal(stack))

@@ -1,5 +1,5 @@
-"""What goes wrong on the user's side of the command line."""
+"""Errors on the user's side of the command line."""
 
 
 class UserError(Exception):
-    """Something that the user can mend; its text is all that is shown."""
+    """An error that the user can fix; its text is all that is shown."""

@@ -1,4 +1,4 @@
-"""`orthostream inspect`: what is in an .ost file, and what its bits are spent on."""
+"""`orthostream inspect`: show what is in an .ost file, and what its bits are spent on."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ import argparse
 import importlib.util
 import json
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from orthostream.cli.errors import UserError
-from orthostream.cli.inspect_plot import draw
 from orthostream.cli.table_files import seekable_input
-from orthostream.cli.trouble import trouble_with
-from orthostream.compression.ost_reader import OstReader
-from orthostream.compression.schema import Schema
-from orthostream.compression.tables.times import time_texts
+from orthostream.cli.trouble import bad_values, trouble_with
+
+if TYPE_CHECKING:
+    from orthostream.compression.schema import Schema
 
 _MOST_NAMES = 8
 
 
 def add_parser(commands: Any) -> None:
     """Add the sub-command."""
-    parser = commands.add_parser("inspect", help="what is in an .ost file", description=__doc__)
+    parser = commands.add_parser("inspect", help="show what is in an .ost file", description=__doc__)
     parser.add_argument("input", metavar="FILE", help="an .ost file, - for standard input")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--plot", metavar="PNG", help="draw readings and their error band (.png, .svg or .pdf)")
-    parser.add_argument("--original", metavar="TABLE", help="the CSV or Parquet file it was made of, to draw as well")
+    parser.add_argument(
+        "--original", metavar="TABLE", help="the CSV or Parquet file that was compressed, to draw as well"
+    )
     parser.add_argument(
         "--column", action="append", metavar="NAME", help="a column to draw; repeatable (the first four)"
     )
@@ -36,7 +35,10 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what is in the file; the exit code is 1 if it is not complete."""
+    """Print what is in the file; the exit code is 1 if the file is not complete."""
+    from orthostream.cli.inspect_plot import draw
+    from orthostream.compression.ost_reader import OstReader
+
     if options.plot is None and (options.original is not None or options.column is not None):
         raise UserError("--original and --column go with --plot")
     if options.plot is not None:
@@ -56,13 +58,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_plot(options: argparse.Namespace) -> None:
+    from orthostream._checks import integer
+
     path = Path(options.plot)
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UserError(f"--plot must end in .png, .svg or .pdf, got {path.name}")
     if not path.parent.is_dir():
         raise UserError(f"there is no folder {path.parent} to write {path.name} to")
-    if options.samples < 2:
-        raise UserError("--samples must be at least 2")
+    with bad_values():
+        integer("--samples", options.samples, 2)
     if importlib.util.find_spec("matplotlib") is None:
         raise UserError("--plot needs matplotlib: pip install 'orthostream[bench]'")
 
@@ -75,14 +79,21 @@ def _described(info: dict[str, Any], schema: Schema) -> dict[str, Any]:
 
 
 def _text(path: str, info: dict[str, Any], schema: Schema) -> str:
-    """Return a page about a file."""
+    """Return what `inspect` prints about a file."""
+    import numpy as np
+
+    from orthostream.compression.tables.times import time_texts
+
     missing = info["n_missing"] / max(info["n_readings"] + info["n_missing"], 1)
     lines = [
-        ("file", f"{path}, version {info['version']}" + ("" if info["complete"] else ", CUT SHORT: it has no end")),
+        (
+            "file",
+            f"{path}, version {info['version']}" + ("" if info["complete"] else ", CUT SHORT: its end is missing"),
+        ),
         ("codec", f"{info['codec']}, basis: {info['basis']}"),
         ("target", _target_text(info["target"])),
         ("columns", f"{len(schema.columns)}: {_names(schema)}"),
-        ("samples", f"{info['n_samples']:,} in {info['frames']:,} frames, {info['key_frames']:,} to begin at"),
+        ("samples", f"{info['n_samples']:,} in {info['frames']:,} frames, {info['key_frames']:,} of them key frames"),
         ("readings", f"{info['n_readings']:,} observed, {100 * missing:.1f} % missing"),
         ("errors", f"at most {_number(info['max_error_achieved'])}, root mean square {_number(info['rmse_achieved'])}"),
         ("bytes", f"{info['bytes']:,}"),

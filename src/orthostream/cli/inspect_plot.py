@@ -1,4 +1,4 @@
-"""Original against decoded readings, with the band that the error may fill."""
+"""A plot of original and decoded readings, with the error bound as a band."""
 
 from __future__ import annotations
 
@@ -70,25 +70,25 @@ def _first(
         count += len(rows[-1])
         if count >= n_samples:
             break
-    nothing = np.empty((0, len(places)))
-    return np.concatenate([nothing, *rows]), np.concatenate(times) if times else None
+    none = np.empty((0, len(places)))
+    return np.concatenate([none, *rows]), np.concatenate(times) if times else None
 
 
 def _original(options: argparse.Namespace, chosen: Sequence[str]) -> FloatArray:
-    words = {"format": None, "time": None, "header": None, "time_format": None, "time_unit": None}
-    how = argparse.Namespace(columns=list(chosen), unit=[], any_order=True, **words)
+    unset = {"format": None, "time": None, "header": None, "time_format": None, "time_unit": None}
+    how = argparse.Namespace(columns=list(chosen), unit=[], any_order=True, **unset)
     with open_table(options.original, how) as table:
         return _first(table, range(len(chosen)), options.samples)[0]
 
 
 def _bounds(info: dict[str, Any], decoded: FloatArray, n_columns: int, places: Sequence[int]) -> FloatArray | None:
-    """Return how far a decoded reading may be from the original, None if nobody said."""
+    """Return how far a decoded reading may be from the original, None if the file has no such bound."""
     target = info["target"] if isinstance(info["target"], dict) else {}
     if target.get("max_error") is not None:
         each = np.broadcast_to(np.asarray(target["max_error"], dtype=float), n_columns)[list(places)]
         return np.broadcast_to(each, decoded.shape)
     if target.get("relative_error") is not None:
-        # Of the original, which is at most this far from the decoded.
+        # The bound is relative to the original x: |x - decoded| <= ratio |x| implies |x| <= |decoded| / (1 - ratio).
         ratio = np.broadcast_to(np.asarray(target["relative_error"], dtype=float), n_columns)[list(places)]
         return np.asarray(np.abs(decoded) * ratio / np.maximum(1.0 - ratio, 1e-3))
     return None

@@ -1,4 +1,4 @@
-"""Progress for what may take long, and mostly does not."""
+"""Progress of work that is usually short."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LateProgress:
             return
         if self._bar is None:
             self._bar = ProgressBar()
-        # What is read may be done with long before what is made of it.
+        # All of the input may be read long before the output is written.
         self._bar(min(share, 0.99), self._what)
 
     def __enter__(self) -> Self:

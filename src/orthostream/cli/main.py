@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections.abc import Sequence
 
-from orthostream import __version__
-from orthostream.cli import bench, compress, decompress, demo, inspect_file, reproduce
-from orthostream.cli.errors import UserError
-
-# What a shell reports for a program that a closed pipe has ended.
+# The exit codes that a shell reports for a program ended by Ctrl-C (128 + SIGINT) or by a closed pipe (128 + SIGPIPE).
+_INTERRUPTED = 130
 _PIPE_CLOSED = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a sub-command; return the exit code. What a user can mend is one line on standard error, and 2."""
+    """Run a sub-command and return the exit code.
+
+    An error that the user can fix is one line on standard error, with exit code 2. Ctrl-C is one line too, also while
+    modules are still being imported.
+    """
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt as stop:
+        print(": ".join(["orthostream: interrupted", *map(str, stop.args)]), file=sys.stderr)
+        return _INTERRUPTED
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    # Imported here, so that `main` handles an interrupt of the imports.
+    import argparse
+    import os
+
+    from orthostream import __version__
+    from orthostream.cli import bench, compress, decompress, demo, inspect_file, reproduce
+    from orthostream.cli.errors import UserError
+
     parser = argparse.ArgumentParser(
         prog="orthostream", description="Learn an orthogonal dictionary from a stream, and put it to work."
     )
@@ -31,15 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"orthostream: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # Who read the output has had enough; nothing more may be written to it, not even at the exit.
+        # The reader of our output is gone. Python flushes standard output at exit, so send that to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
     except MemoryError as error:
         print(f"orthostream: not enough memory: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt as stop:
-        print(": ".join(["orthostream: interrupted", *map(str, stop.args)]), file=sys.stderr)
-        return 130
     return code
 
 

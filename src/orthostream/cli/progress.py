@@ -1,4 +1,4 @@
-"""A bar on a terminal, a line now and then elsewhere."""
+"""Progress as a bar on a terminal, as occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ _SECONDS_BETWEEN_LINES = 15.0
 
 
 class ProgressBar:
-    r"""Shows a share of the work, the time it may still take, and what was done last; to be called, and closed.
+    r"""Shows the fraction of the work that is done, the time left, and what was done last.
+
+    Call it with the fraction and a description; call `close` at the end.
 
     Examples
     --------
@@ -54,7 +56,7 @@ class ProgressBar:
         return f", {seconds / 60:.0f} min left" if seconds >= 90 else f", {seconds:.0f} s left"
 
     def close(self) -> None:
-        """Leave the line of the bar."""
+        """End the line of the bar."""
         if self._drawn:
             self._stream.write("\n")
             self._stream.flush()

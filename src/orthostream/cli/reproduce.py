@@ -9,65 +9,78 @@ import shlex
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orthostream.cli.errors import UserError
 from orthostream.cli.progress import ProgressBar
-from orthostream.datasets import DataFolderError, load_airly, make_city
-from orthostream.experiments import EXPERIMENTS, Plan, Reproduction, SensorReadings, Verdict, reproduce
-from orthostream.experiments.methods import DEEP
-from orthostream.experiments.outcome import distinct_claims
-from orthostream.experiments.output import OutputError
-from orthostream.experiments.registry import OPTIONAL
-from orthostream.experiments.reproduction import TASKS
+from orthostream.cli.trouble import bad_values
 
+if TYPE_CHECKING:
+    from orthostream.experiments import Reproduction, SensorReadings
+
+#: The experiments for --help, which imports none of them; a test compares this with `orthostream.experiments`.
+SUMMARIES = {
+    "batch-size": "recovery error along the stream, over the mini-batch size",
+    "dictionary-size": "recovery error along the stream, over the dictionary size",
+    "sparsity": "recovery error along the stream, over the sparsity of the codes",
+    "sensors": "Table I: coding a year of temperatures, with every baseline and the rivals",
+    "sensor-45": "one sensor's readings as they come back, with the largest errors",
+    "sparse-pca": "Algorithm 1 on sparse principal components, over N, B and q",
+}
 _ALL = "all"
 
-#: The hours of the paper's data set.
+#: The size of the paper's data set.
 _HOURS, _SENSORS = 8593, 56
 
 
 def add_parser(commands: Any) -> None:
     """Add the sub-command."""
-    what = "\n".join(f"  {name:16s} {experiment.summary}" for name, experiment in EXPERIMENTS.items())
+    what = "\n".join(f"  {name:16s} {summary}" for name, summary in SUMMARIES.items())
     parser = commands.add_parser(
         "reproduce",
         help="the paper's figures and tables, as a report",
         description=f"{__doc__}\n\nexperiments:\n{what}\n  {_ALL:16s} all of them",
-        epilog=f"methods that can be left out: {'; '.join(OPTIONAL)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="+", metavar="EXPERIMENT", help="one or more of those above")
-    parser.add_argument("--quick", action="store_true", help="a look in two minutes: few trials, hardly any training")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of everything that is drawn (0)")
+    parser.add_argument("names", nargs="+", metavar="EXPERIMENT", help="one or more of the experiments above")
+    parser.add_argument("--quick", action="store_true", help="about two minutes: few trials, hardly any training")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (0)")
     parser.add_argument(
         "--output",
         metavar="FOLDER",
-        help="for the report, which replaces an earlier one there (reproduction, or reproduction-quick)",
+        help="folder for the report; an earlier one in it is replaced (reproduction, or reproduction-quick)",
     )
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "--data", type=Path, metavar="FOLDER", help="the Airly data set as Kaggle ships it (or set ORTHOSTREAM_DATA)"
     )
-    source.add_argument("--simulated", action="store_true", help="take a simulated city instead of the data set")
+    source.add_argument("--simulated", action="store_true", help="use a simulated city instead of the data set")
     parser.add_argument(
-        "--without", action="append", default=[], metavar="METHOD", help=f'leave a method out, such as "{DEEP}"'
+        "--without",
+        action="append",
+        default=[],
+        metavar="METHOD",
+        help="leave out a method, such as DeepSTGDL; a wrong name lists them all",
     )
-    parser.add_argument("--workers", type=int, metavar="K", help="processes (one for each core)")
-    parser.add_argument("--fresh", action="store_true", help="forget what an earlier run in the same folder has done")
+    parser.add_argument("--workers", type=int, metavar="K", help="number of processes (one per core)")
+    parser.add_argument("--fresh", action="store_true", help="do not continue from an earlier run in the same folder")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check everything, run, write, and say where the report is."""
+    """Check the options, run the experiments, write the report and print where it is."""
+    from orthostream._checks import integer, optional_integer
+
     names = _names(options.names)
-    if options.seed < 0:
-        raise UserError("--seed must not be negative")
-    if options.workers is not None and options.workers < 1:
-        raise UserError("--workers must be at least 1")
+    with bad_values():
+        integer("--seed", options.seed, 0)
+        optional_integer("--workers", options.workers)
     if importlib.util.find_spec("matplotlib") is None:
         raise UserError("the report needs matplotlib: pip install 'orthostream[bench]'")
-    # Data first: it is the smaller thing to get.
+    from orthostream.experiments import EXPERIMENTS, Plan, reproduce
+    from orthostream.experiments.output import OutputError
+
+    # The data is checked before torch: it is easier to get.
     readings = _readings(options) if any(EXPERIMENTS[name].needs_readings for name in names) else None
     without, notes = _left_out(options, "sensors" in names)
     make = Plan.small if options.quick else Plan
@@ -87,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     except OutputError as error:
         raise UserError(str(error)) from error
     except KeyboardInterrupt as error:
-        raise KeyboardInterrupt("what is done is kept: the same command goes on from there") from error
+        raise KeyboardInterrupt("finished tasks are kept, and the same command continues from there") from error
     finally:
         bar.close()
     print(_summary(done))
@@ -96,13 +109,16 @@ def run(options: argparse.Namespace) -> int:
 
 def _names(given: list[str]) -> list[str]:
     for name in given:
-        if name not in EXPERIMENTS and name != _ALL:
-            raise UserError(f"there is no experiment {name!r}; there are {', '.join([*EXPERIMENTS, _ALL])}")
-    return [name for name in EXPERIMENTS if name in given or _ALL in given]
+        if name not in SUMMARIES and name != _ALL:
+            raise UserError(f"there is no experiment {name!r}; there are {', '.join([*SUMMARIES, _ALL])}")
+    return [name for name in SUMMARIES if name in given or _ALL in given]
 
 
 def _left_out(options: argparse.Namespace, with_sensors: bool) -> tuple[frozenset[str], list[str]]:
-    """Return the methods to leave out, and what the report says about it."""
+    """Return the methods to leave out, and notes about them for the report."""
+    from orthostream.experiments.methods import DEEP
+    from orthostream.experiments.registry import OPTIONAL
+
     known = {method.lower(): method for method in OPTIONAL}
     without, notes = set(), []
     for name in options.without:
@@ -126,7 +142,10 @@ def _left_out(options: argparse.Namespace, with_sensors: bool) -> tuple[frozense
 
 
 def _readings(options: argparse.Namespace) -> SensorReadings:
-    """Return the readings: those named, those of the environment, or for a quick look a simulated city."""
+    """Return the readings of --data or ORTHOSTREAM_DATA, or for a quick run those of a simulated city."""
+    from orthostream.datasets import DataFolderError, load_airly, make_city
+    from orthostream.experiments import SensorReadings
+
     named = options.data is not None or bool(os.environ.get("ORTHOSTREAM_DATA"))
     if options.simulated or (options.quick and not named):
         city = make_city(_HOURS, _SENSORS, random_state=options.seed)
@@ -134,7 +153,7 @@ def _readings(options: argparse.Namespace) -> SensorReadings:
     if not named:
         raise UserError(
             "the sensors need the Airly data set (Kaggle: Air quality data from extensive network of sensors): name "
-            "its folder with --data or ORTHOSTREAM_DATA, or take --simulated"
+            "its folder with --data or ORTHOSTREAM_DATA, or use --simulated"
         )
     try:
         airly = load_airly(options.data)
@@ -144,6 +163,8 @@ def _readings(options: argparse.Namespace) -> SensorReadings:
 
 
 def _folder(options: argparse.Namespace) -> Path:
+    from orthostream.experiments.reproduction import TASKS
+
     folder = Path("reproduction-quick" if options.quick else "reproduction")
     if options.output is not None:
         if not options.output.strip():
@@ -169,7 +190,7 @@ def _cores() -> int:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """Return how to get the same report again."""
+    """Return the command that makes the same report again."""
     words = ["orthostream", "reproduce", *options.names, "--seed", str(options.seed)]
     words += ["--quick"] if options.quick else []
     words += ["--simulated"] if options.simulated else []
@@ -178,6 +199,9 @@ def _command(options: argparse.Namespace) -> str:
 
 
 def _summary(done: Reproduction) -> str:
+    from orthostream.experiments import Verdict
+    from orthostream.experiments.outcome import distinct_claims
+
     lines = [f"note: {note}" for note in done.notes]
     for outcome, claims in distinct_claims(done.outcomes):
         lines.append(f"\n{outcome.title}")

@@ -1,4 +1,4 @@
-"""Tables that a command reads and writes: CSV or Parquet, a file or a pipe."""
+"""Tables that commands read and write: CSV or Parquet, a file or a pipe."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from orthostream._whole_file import whole_file
 from orthostream.cli.errors import UserError
-from orthostream.cli.new_file import new_file
-from orthostream.compression.schema import Schema
-from orthostream.compression.tables import CsvTable, CsvWriter, ParquetTable, ParquetWriter
 
-#: What stands for standard input or output.
+if TYPE_CHECKING:
+    from orthostream.compression.schema import Schema
+    from orthostream.compression.tables import CsvTable, CsvWriter, ParquetTable, ParquetWriter
+
+#: The name of standard input or output.
 PIPE = "-"
 FORMATS = ("csv", "parquet")
 
@@ -24,7 +26,7 @@ _PARQUET_SUFFIXES = (".parquet", ".pq")
 
 
 def table_format(path: str, given: str | None) -> str:
-    """Return the format of a table: the one given, or that of its name.
+    """Return the format of a table: the given one, or else the one that its name suggests.
 
     >>> table_format("readings.pq", None), table_format("-", None), table_format("-", "parquet")
     ('parquet', 'csv', 'parquet')
@@ -35,17 +37,17 @@ def table_format(path: str, given: str | None) -> str:
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how a table is to be read."""
+    """Add the options for reading a table."""
     parser.add_argument(
-        "--time", metavar="COLUMN", help="the time column (the first one of dates, or called time, t...)"
+        "--time", metavar="COLUMN", help="the time column (the first with dates, or with a name such as time or t)"
     )
     parser.add_argument("--columns", nargs="+", metavar="COLUMN", help="the columns to keep (all)")
     parser.add_argument("--unit", action="append", default=[], metavar="COLUMN=U", help="the unit of a column")
-    parser.add_argument("--format", choices=FORMATS, help="of the table (by its name)")
-    parser.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line has names (guessed)")
+    parser.add_argument("--format", choices=FORMATS, help="format of the table (by its name)")
+    parser.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line holds names (guessed)")
     parser.add_argument("--time-format", metavar="PATTERN", help="how dates are written, such as '%%d/%%m/%%Y %%H:%%M'")
-    parser.add_argument("--time-unit", choices=("s", "ms", "us", "ns"), help="of the times kept (guessed)")
-    parser.add_argument("--any-order", action="store_true", help="take times that go back or come twice")
+    parser.add_argument("--time-unit", choices=("s", "ms", "us", "ns"), help="unit in which times are stored (guessed)")
+    parser.add_argument("--any-order", action="store_true", help="accept times that go back or repeat")
 
 
 def named_values(pairs: Sequence[str], option: str) -> dict[str, str]:
@@ -67,7 +69,9 @@ def named_values(pairs: Sequence[str], option: str) -> dict[str, str]:
 
 @contextmanager
 def open_table(path: str, options: argparse.Namespace) -> Iterator[CsvTable | ParquetTable]:
-    """Open a table for reading, as the options say."""
+    """Open a table for reading, with the options of `add_table_options`."""
+    from orthostream.compression.tables import CsvTable, ParquetTable
+
     units = named_values(options.unit, "--unit")
     with ExitStack() as stack:
         if table_format(path, options.format) == "parquet":
@@ -96,7 +100,7 @@ def open_table(path: str, options: argparse.Namespace) -> Iterator[CsvTable | Pa
 
 @contextmanager
 def seekable_input(path: str) -> Iterator[BinaryIO]:
-    """Open a file, or keep standard input in a file for as long as it is needed."""
+    """Open a file, or copy standard input to a temporary one."""
     if path != PIPE:
         with Path(path).open("rb") as file:
             yield file
@@ -108,7 +112,9 @@ def seekable_input(path: str) -> Iterator[BinaryIO]:
 
 
 def share_read(table: CsvTable | ParquetTable, path: str) -> float | None:
-    """Return how much of a table was read, None if nobody knows."""
+    """Return the fraction of a table that was read, None if it is unknown."""
+    from orthostream.compression.tables import ParquetTable
+
     if isinstance(table, ParquetTable):
         return table.rows_read / table.n_rows
     size = Path(path).stat().st_size if path != PIPE else 0
@@ -116,13 +122,17 @@ def share_read(table: CsvTable | ParquetTable, path: str) -> float | None:
 
 
 def make_writer(file: BinaryIO, schema: Schema, kind: str) -> CsvWriter | ParquetWriter:
-    """Return what writes a table of that format."""
+    """Return a writer for a table of the given format."""
+    from orthostream.compression.tables import CsvWriter, ParquetWriter
+
     return ParquetWriter(file, schema) if kind == "parquet" else CsvWriter(file, schema)
 
 
 @contextmanager
 def whole_output(path: str, in_one_go: bool = False) -> Iterator[BinaryIO]:
-    """Open a file that has its name only once it is whole, or standard output, which gets all of it in one go or not.
+    """Open a file that appears only once it is complete, or standard output.
+
+    With ``in_one_go`` standard output gets nothing before everything is written.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = str(Path(folder) / "table.csv")
@@ -143,22 +153,22 @@ def whole_output(path: str, in_one_go: bool = False) -> Iterator[BinaryIO]:
         return
     target = Path(path)
     if target.exists() and not target.is_file():
-        # A device such as /dev/null is written to, and stays what it is.
+        # A device such as /dev/null is written to, not replaced.
         with target.open("wb") as file:
             yield file
         return
-    with new_file(path) as temporary:
+    with ExitStack() as stack:
         try:
-            out = Path(temporary).open("wb")  # noqa: SIM115
+            temporary = stack.enter_context(whole_file(path))
         except OSError as error:
-            # The user knows the file by its own name.
+            # Name the file that the user asked for, not the temporary one.
             raise type(error)(error.errno, error.strerror, path) from error
-        with out:
-            yield out
+        with temporary.open("wb") as file:
+            yield file
 
 
 def check_output(path: str, force: bool, source: str) -> None:
-    """Refuse to write where something is already, unless told to; never over what is read."""
+    """Refuse to replace an existing file without ``force``, and to write over the input."""
     if path == PIPE:
         return
     target = Path(path)
@@ -167,6 +177,6 @@ def check_output(path: str, force: bool, source: str) -> None:
     if not target.parent.is_dir():
         raise UserError(f"there is no folder {target.parent} to write {target.name} to")
     if source != PIPE and target.exists() and Path(source).exists() and target.samefile(source):
-        raise UserError(f"{path} is what is to be read; name another file to write")
+        raise UserError(f"{path} is the input; choose another name for the output")
     if target.is_file() and not force:
-        raise UserError(f"{path} is there already; --force replaces it")
+        raise UserError(f"{path} exists already; --force replaces it")

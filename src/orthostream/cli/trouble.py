@@ -1,4 +1,4 @@
-"""What may go wrong with files, told in one line each."""
+"""Errors of files and arguments as one line each."""
 
 from __future__ import annotations
 
@@ -10,8 +10,24 @@ from orthostream.cli.errors import UserError
 
 
 @contextmanager
+def bad_values() -> Iterator[None]:
+    """Turn the ValueError of a check into a `UserError` with the same text.
+
+    >>> with bad_values():
+    ...     raise ValueError("--steps must be a positive integer, got 0.")
+    Traceback (most recent call last):
+    ...
+    orthostream.cli.errors.UserError: --steps must be a positive integer, got 0
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(" ".join(str(error).split()).removesuffix(".") or type(error).__name__) from error
+
+
+@contextmanager
 def trouble_with(path: str) -> Iterator[None]:
-    """Turn what goes wrong with a file, or with what is in it, into an error that a user can mend.
+    """Turn an error of a file, or of its content, into a `UserError`.
 
     >>> with trouble_with("readings.csv"):
     ...     open("no/such/readings.csv")
@@ -19,19 +35,18 @@ def trouble_with(path: str) -> Iterator[None]:
     ...
     orthostream.cli.errors.UserError: there is no file no/such/readings.csv
     """
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise UserError(explain(error, path)) from error
-    except ValueError as error:
-        # TableError and FrameError are such, and so is what the library says of a bad argument.
-        raise UserError(" ".join(str(error).split()).removesuffix(".") or type(error).__name__) from error
+    # TableError and FrameError are ValueErrors, and so are the library's errors for bad arguments.
+    with bad_values():
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise UserError(explain(error, path)) from error
 
 
 def explain(error: OSError, path: str) -> str:
-    """Return a line about an error of the operating system."""
+    """Return one line about an error of the operating system."""
     name = error.filename if isinstance(error.filename, str) else path
     if isinstance(error, FileNotFoundError):
         return f"there is no file {name}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from orthostream._checks import integer, optional_integer, positive
 from orthostream._typing import FloatArray
 from orthostream.compression.achieved import Achieved
 from orthostream.compression.codec import READINGS
@@ -119,11 +120,8 @@ class Encoder:
             raise ValueError(
                 f"a stream needs at least one sensor and at most {MOST_COLUMNS}, got {len(self.schema.columns)}."
             )
-        for name, count in (("samples_per_frame", samples_per_frame), ("key_every", key_every)):
-            if count is None and name == "samples_per_frame":
-                continue
-            if count is None or isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
-                raise ValueError(f"{name} must be a positive integer, got {count!r}.")
+        optional_integer("samples_per_frame", samples_per_frame)
+        integer("key_every", key_every)
         given = {
             "max_error": max_error,
             "relative_error": relative_error,
@@ -136,8 +134,7 @@ class Encoder:
             raise ValueError(f"give exactly one of {', '.join(given)}; got {', '.join(self._target) or 'none'}.")
         name = next(iter(self._target))
         if name in ("rmse", "bits_per_reading", "n_nonzero"):
-            if isinstance(self._target[name], bool) or not isinstance(self._target[name], int | float | np.number):
-                raise ValueError(f"{name} must be a number, got {self._target[name]!r}.")
+            positive(name, self._target[name])
             if any(column.is_whole for column in self.schema.columns):
                 raise ValueError(f"{name} is for columns of decimals; convert integers to float64, or give max_error.")
         if options is not None and not isinstance(options, dict):
@@ -181,7 +178,7 @@ class Encoder:
         found = [find_resolution(np.array([number])) for number in numbers.tolist()]
         if not all(each.numerator for each in found):
             raise ValueError(f"resolution must be a decimal of at most nine places, got {resolution!r}.")
-        if any(each.denominator > 1 and integer for each, integer in zip(found, whole, strict=True)):
+        if any(each.denominator > 1 and is_whole for each, is_whole in zip(found, whole, strict=True)):
             raise ValueError(f"resolution must be a whole number for columns of integers, got {resolution!r}.")
         return [
             Resolution(round(number * each.denominator), each.denominator)
@@ -392,8 +389,7 @@ def _period_of(period: str | int, schema: Schema, times: list[int]) -> int:
         samples = round(day / step) if step > 0 else 0
         fits = (samples + 2) * len(schema.columns) <= MOST_REMEMBERED
         return samples if 3 <= samples <= MOST_PERIOD and fits else 0
-    if isinstance(period, bool) or not hasattr(period, "__index__") or not 0 <= period <= MOST_PERIOD:
-        raise ValueError(f"period must be an integer from 0 to {MOST_PERIOD}, got {period!r}.")
+    integer("period", period, 0, MOST_PERIOD)
     if (period + 2) * len(schema.columns) > MOST_REMEMBERED:
         raise ValueError(f"a period of {period} samples of {len(schema.columns)} sensors is too much to remember.")
     return int(period)

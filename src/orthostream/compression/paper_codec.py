@@ -6,11 +6,13 @@ import zlib
 
 import numpy as np
 
+from orthostream._checks import between, integer
 from orthostream._typing import BoolArray, FloatArray
 from orthostream.compression.codec import READINGS, Codec, Payload
 from orthostream.compression.dictionary_update import QuantisedDictionary
 from orthostream.compression.dictionary_update.givens import check_angle_bits
 from orthostream.compression.dictionary_update.plane_rotations import n_rotations
+from orthostream.compression.dictionary_update.rotation_delta import LEAST_ERROR
 from orthostream.compression.paper_payload import CodeLayout
 from orthostream.dictionary import OrthogonalDictionaryLearning
 from orthostream.dictionary.missing import complete
@@ -95,16 +97,12 @@ class PaperCodec(Codec):
     ) -> None:
         self._empty = QuantisedDictionary(n_sensors if n_components is None else n_components, n_sensors)
         atoms = self._empty.n_components
-        if isinstance(n_nonzero, bool) or not isinstance(n_nonzero, int | np.integer) or not 1 <= n_nonzero <= atoms:
-            raise ValueError(f"n_nonzero must be an integer from 1 to n_components = {atoms}, got {n_nonzero!r}.")
-        if isinstance(value_bits, bool) or not isinstance(value_bits, int | np.integer) or not 2 <= value_bits <= 24:
-            raise ValueError(f"value_bits must be an integer from 2 to 24, got {value_bits!r}.")
-        if not threshold >= 0.0:
-            raise ValueError(f"threshold must be a number of at least 0, got {threshold!r}.")
-        if not memory >= 1.0:
-            raise ValueError(f"memory must be a number of samples of at least 1, got {memory!r}.")
-        if rotation_error is not None and not 1e-4 <= rotation_error <= 1.0:
-            raise ValueError(f"rotation_error must be from 0.0001 to 1 or None, got {rotation_error!r}.")
+        integer("n_nonzero", n_nonzero, 1, atoms, what="n_components")
+        integer("value_bits", value_bits, 2, 24)
+        between("threshold", threshold, 0.0, np.inf)
+        between("memory", memory, 1.0, np.inf)
+        if rotation_error is not None:
+            between("rotation_error", rotation_error, LEAST_ERROR, 1.0)
         self.n_sensors = self._empty.n_features
         self.angle_bits = check_angle_bits(angle_bits)
         self.threshold = float(threshold)

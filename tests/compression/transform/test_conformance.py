@@ -47,7 +47,10 @@ def test_known_payloads(fast: bool) -> None:
     assert digest == DIGEST
 
 
-@pytest.mark.parametrize("features", ["X86_V4", "X86_V4 X86_V3", "AVX512F AVX2 FMA3"])
+SOME_OFF, ALL_OFF = ("X86_V4", "AVX512F AVX2 FMA3"), "X86_V4 X86_V3"
+
+
+@pytest.mark.parametrize("features", [*(pytest.param(names, marks=pytest.mark.slow) for names in SOME_OFF), ALL_OFF])
 def test_known_payloads_with_other_instructions(features: str) -> None:
     program = f"""
 import base64, zlib

@@ -198,10 +198,13 @@ def test_restart_forgets_everything() -> None:
     assert codec.encode(rows) == first
 
 
-def test_only_very_many_samples_are_sent_as_several_payloads() -> None:
+@pytest.mark.parametrize("n_sensors", [8, pytest.param(2048, marks=pytest.mark.slow)])
+def test_only_very_many_samples_are_sent_as_several_payloads(n_sensors: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if n_sensors != 2048:
+        monkeypatch.setattr("orthostream.compression.transform.transform_codec.MOST_READINGS", 64 * n_sensors)
     for n_rows, expected in ((64, 1), (65, 2)):
-        codec = TransformCodec(2048, rmse=0.5)
-        payloads = codec.encode(np.zeros((n_rows, 2048)))
+        codec = TransformCodec(n_sensors, rmse=0.5)
+        payloads = codec.encode(np.zeros((n_rows, n_sensors)))
         assert [payload.kind for payload in payloads] == [READINGS] * expected
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,129 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from orthostream._typing import FloatArray
-from orthostream.optimize import (
-    Box,
-    ConvexSet,
-    L1Ball,
-    L2Ball,
-    LInfBall,
-    NuclearBall,
-    Simplex,
-    SpectralBall,
-    check_set,
-    sets,
-)
+from orthostream.optimize import Box, ConvexSet, SpectralBall, check_set, sets
+from set_table import CASES, LOWER, ONE_OF_EACH, UPPER, Case, Rng, each_set, each_shape
 
-Rng = np.random.Generator
-
-
-class Case(NamedTuple):
-    """A set, shapes of its points, random points of it, and the least <gradient, s> in closed form."""
-
-    feasible: Any
-    shapes: tuple[tuple[int, ...], ...]
-    sample: Callable[[Rng, int, tuple[int, ...]], FloatArray]
-    least: Callable[[FloatArray], float]
-
-
-def l1_points(radius: float) -> Callable[[Rng, int, tuple[int, ...]], FloatArray]:
-    def sample(rng: Rng, count: int, shape: tuple[int, ...]) -> FloatArray:
-        signs = rng.choice([-1.0, 1.0], (count, *shape))
-        points: FloatArray = (
-            radius * signs * rng.dirichlet(np.full(shape[-1], 0.2), count) * rng.random((count, 1)) ** 0.1
-        )
-        return points
-
-    return sample
-
-
-def l2_points(radius: float) -> Callable[[Rng, int, tuple[int, ...]], FloatArray]:
-    def sample(rng: Rng, count: int, shape: tuple[int, ...]) -> FloatArray:
-        points = rng.standard_normal((count, *shape))
-        length = np.linalg.norm(points, axis=-1, keepdims=True)
-        scaled: FloatArray = radius * points / length * rng.random((count, 1)) ** 0.1
-        return scaled
-
-    return sample
-
-
-def box_points(lower: Any, upper: Any) -> Callable[[Rng, int, tuple[int, ...]], FloatArray]:
-    def sample(rng: Rng, count: int, shape: tuple[int, ...]) -> FloatArray:
-        where = rng.beta(0.1, 0.1, (count, *shape))  # most coordinates at an end or close to it
-        points: FloatArray = np.asarray(lower) + where * (np.asarray(upper) - np.asarray(lower))
-        return points
-
-    return sample
-
-
-def simplex_points(total: float) -> Callable[[Rng, int, tuple[int, ...]], FloatArray]:
-    return lambda rng, count, shape: total * rng.dirichlet(np.full(shape[-1], 0.1), count)
-
-
-def matrix_points(
-    radius: float, spectrum: Callable[[Rng, int, int], FloatArray]
-) -> Callable[[Rng, int, tuple[int, ...]], FloatArray]:
-    def sample(rng: Rng, count: int, shape: tuple[int, ...]) -> FloatArray:
-        u, _, vt = np.linalg.svd(rng.standard_normal((count, *shape)), full_matrices=False)
-        points: FloatArray = radius * (u * spectrum(rng, count, u.shape[-1])[:, None, :]) @ vt
-        return points
-
-    return sample
-
-
-def at_most_one(rng: Rng, count: int, size: int) -> FloatArray:
-    return rng.random((count, size)) ** 0.1
-
-
-def adding_up_to_one(rng: Rng, count: int, size: int) -> FloatArray:
-    return rng.dirichlet(np.full(size, 0.1), count)
-
-
-LOWER, UPPER = np.array([-1.0, 0.0, 0.5, -3.0]), np.array([1.0, 2.0, 0.5, -2.0])
-VECTORS = ((1,), (2,), (7,), (40,))
-TALL = ((1, 1), (3, 3), (12, 12), (6, 2), (5, 1))
-
-CASES = {
-    "L1Ball": Case(L1Ball(), VECTORS, l1_points(1.0), lambda g: -np.abs(g).max()),
-    "L1Ball of radius 0.3": Case(L1Ball(0.3), VECTORS, l1_points(0.3), lambda g: -0.3 * np.abs(g).max()),
-    "L2Ball": Case(L2Ball(), VECTORS, l2_points(1.0), lambda g: -np.sqrt((g * g).sum())),
-    "L2Ball of radius 0.2": Case(L2Ball(0.2), VECTORS, l2_points(0.2), lambda g: -0.2 * np.sqrt((g * g).sum())),
-    "LInfBall": Case(LInfBall(), VECTORS, box_points(-1.0, 1.0), lambda g: -np.abs(g).sum()),
-    "LInfBall of radius 2": Case(LInfBall(2.0), VECTORS, box_points(-2.0, 2.0), lambda g: -2.0 * np.abs(g).sum()),
-    "Simplex": Case(Simplex(), VECTORS, simplex_points(1.0), lambda g: g.min()),
-    "Simplex of total 0.7": Case(Simplex(0.7), VECTORS, simplex_points(0.7), lambda g: 0.7 * g.min()),
-    "Box": Case(Box(-1.0, 2.0), VECTORS, box_points(-1.0, 2.0), lambda g: np.minimum(-g, 2.0 * g).sum()),
-    "Box of vectors": Case(
-        Box(LOWER, UPPER), ((4,),), box_points(LOWER, UPPER), lambda g: np.minimum(LOWER * g, UPPER * g).sum()
-    ),
-    "SpectralBall": Case(
-        SpectralBall(), TALL, matrix_points(1.0, at_most_one), lambda g: -np.linalg.svd(g, compute_uv=False).sum()
-    ),
-    "SpectralBall of radius 2": Case(
-        SpectralBall(2.0),
-        TALL,
-        matrix_points(2.0, at_most_one),
-        lambda g: -2.0 * np.linalg.svd(g, compute_uv=False).sum(),
-    ),
-    "NuclearBall": Case(
-        NuclearBall(),
-        (*TALL, (2, 6)),
-        matrix_points(1.0, adding_up_to_one),
-        lambda g: -np.linalg.svd(g, compute_uv=False).max(),
-    ),
-    "NuclearBall of radius 4": Case(
-        NuclearBall(4.0),
-        (*TALL, (2, 6)),
-        matrix_points(4.0, adding_up_to_one),
-        lambda g: -4.0 * np.linalg.svd(g, compute_uv=False).max(),
-    ),
-}
-
-each_set = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-each_shape = pytest.mark.parametrize(
-    ("case", "shape"),
-    [pytest.param(case, shape, id=f"{name}-{shape}") for name, case in CASES.items() for shape in case.shapes],
-)
+SIZES = {"radius", "total"}
 
 
 def dot(a: FloatArray, b: FloatArray) -> float:
@@ -257,26 +138,14 @@ def test_projection_of_single_precision_stays_single(case: Case, rng: Rng) -> No
         np.testing.assert_allclose(nearest, case.feasible.project(outside), atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("feasible", "shape"),
-    [
-        (L1Ball(0.5), (4,)),
-        (L2Ball(0.5), (4,)),
-        (LInfBall(0.5), (4,)),
-        (Simplex(0.5), (4,)),
-        (Box(0.0, 0.5), (4,)),
-        (SpectralBall(0.5), (2, 2)),
-        (NuclearBall(0.5), (2, 2)),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, ConvexSet) else str(value),
-)
-def test_whole_numbers_do_not_truncate_the_answer(feasible: ConvexSet, shape: tuple[int, ...]) -> None:
-    gradient = np.array([3, -1, -4, 2]).reshape(shape)
-    expected = feasible.lmo(gradient.astype(float))
+@each_set
+def test_whole_numbers_do_not_truncate_the_answer(case: Case) -> None:
+    gradient = np.array([3, -1, -4, 2, 7, -5, 6, -8, 9, 1, -2, 5])[: np.prod(case.shape)].reshape(case.shape)
+    expected = case.feasible.lmo(gradient.astype(float))
     try:
-        vertex = feasible.lmo(gradient)
+        vertex = case.feasible.lmo(gradient)
     except (TypeError, ValueError):
-        return  # to refuse them is as good as to answer
+        return  # a set may also refuse integers
     np.testing.assert_allclose(vertex, expected, atol=1e-12)
 
 
@@ -387,10 +256,12 @@ def test_box_refuses_vectors_of_another_length() -> None:
     Box(0.0, [1.0]).check_shape((3,))
 
 
-@pytest.mark.parametrize("kind", [L1Ball, L2Ball, LInfBall, NuclearBall, Simplex, SpectralBall])
+@pytest.mark.parametrize(
+    "kind", [type(case.feasible) for case in ONE_OF_EACH.values() if SIZES & set(vars(case.feasible))]
+)
 @pytest.mark.parametrize("size", [0.0, -1.0, np.nan, np.inf])
 def test_sizes_must_be_positive_and_finite(kind: Callable[[float], ConvexSet], size: float) -> None:
-    with pytest.raises(ValueError, match=rf"(radius|total) must be positive and finite, got {size}"):
+    with pytest.raises(ValueError, match=rf"({'|'.join(SIZES)}) must be positive and finite, got {size}"):
         kind(size)
 
 

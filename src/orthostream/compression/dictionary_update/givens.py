@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from orthostream._checks import integer
 from orthostream._typing import BoolArray, FloatArray, IntArray
 from orthostream.compression.dictionary_update.plane_rotations import n_rotations, reduce_columns, rotate_rows
 from orthostream.compression.errors import FrameError
@@ -64,10 +65,8 @@ def _between(outer: FloatArray, inner: FloatArray) -> FloatArray:
 
 
 def check_angle_bits(bits: int) -> int:
-    """Return how many bits an angle has, or say what is wrong with that."""
-    if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or not FEWEST_BITS <= bits <= MOST_BITS:
-        raise ValueError(f"bits of an angle must be an integer from {FEWEST_BITS} to {MOST_BITS}, got {bits!r}.")
-    return int(bits)
+    """Return the number of bits of an angle, or raise ValueError if it is out of range."""
+    return integer("bits of an angle", bits, FEWEST_BITS, MOST_BITS)
 
 
 def givens_angles(columns: FloatArray, bits: int) -> tuple[IntArray, BoolArray]:

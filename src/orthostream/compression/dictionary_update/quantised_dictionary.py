@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 
+from orthostream._checks import integer
 from orthostream._typing import FloatArray, IntArray
 from orthostream.compression.codec import DICTIONARY, UPDATE, Payload
 from orthostream.compression.dictionary_update.givens import (
@@ -81,16 +82,10 @@ class QuantisedDictionary:
     """
 
     def __init__(self, n_components: int, n_features: int) -> None:
-        if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
-            raise ValueError(f"n_features must be a positive integer, got {n_features!r}.")
+        self.n_features = integer("n_features", n_features)
         if n_features > MOST_FEATURES:
             raise ValueError(f"n_features must be at most {MOST_FEATURES}, got {n_features}; split the sensors.")
-        if isinstance(n_components, bool) or not isinstance(n_components, int | np.integer) or n_components < 1:
-            raise ValueError(f"n_components must be a positive integer, got {n_components!r}.")
-        if n_components > n_features:
-            raise ValueError(f"n_components must be at most n_features = {n_features}, got {n_components}.")
-        self.n_components = int(n_components)
-        self.n_features = int(n_features)
+        self.n_components = integer("n_components", n_components, 1, n_features, what="n_features")
         self._take(np.eye(self.n_features), 0, self._digest_of(b""))
 
     @property

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from orthostream._checks import between
 from orthostream._typing import FloatArray, IntArray
 from orthostream.compression.dictionary_update.level_coder import code_levels, new_probabilities
 from orthostream.compression.dictionary_update.plane_rotations import n_rotations, reduce_columns
@@ -86,8 +87,7 @@ def find_rotations(components: FloatArray, basis: FloatArray, relative_error: fl
     >>> find_rotations(np.array([[0.6, 0.8], [-0.8, 0.6]]), np.eye(2), 0.01)[1]
     array([13])
     """
-    if not LEAST_ERROR <= relative_error <= 1.0:
-        raise ValueError(f"relative_error must be from {LEAST_ERROR} to 1, got {relative_error!r}.")
+    between("relative_error", relative_error, LEAST_ERROR, 1.0)
     coordinates = basis @ components.T
     n_rows, n_columns = coordinates.shape
     guess = relative_error * UNITS * float(np.sqrt(1.5 * n_columns / max(n_rotations(n_rows, n_columns), 1)))

@@ -16,7 +16,7 @@ _FOREIGN_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE,
 _MEND = "save the table as UTF-8 text"
 
 
-class Block(NamedTuple):
+class LineBlock(NamedTuple):
     """Whole lines, each with its line feed, and the number of the first, from 1 on."""
 
     text: bytes
@@ -36,7 +36,7 @@ class LineBlocks:
     --------
     >>> import io
     >>> list(LineBlocks(io.BytesIO(b"a,b\r\n1,2"), "table"))
-    [Block(text=b'a,b\n', line=1), Block(text=b'1,2\n', line=2)]
+    [LineBlock(text=b'a,b\n', line=1), LineBlock(text=b'1,2\n', line=2)]
     """
 
     def __init__(self, file: BinaryIO, name: str, block_bytes: int = BLOCK_BYTES) -> None:
@@ -46,7 +46,7 @@ class LineBlocks:
         #: Bytes taken from the file so far.
         self.bytes_read = 0
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[LineBlock]:
         rest, line = b"", 1
         while True:
             read = self._read_block()
@@ -86,7 +86,7 @@ class LineBlocks:
             raise TableError(f"{self._name}, line 1: this is UTF-16 or UTF-32 text; {_MEND}")
         return text.removeprefix(codecs.BOM_UTF8)
 
-    def _checked(self, text: bytes, line: int) -> Block:
+    def _checked(self, text: bytes, line: int) -> LineBlock:
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n")
             if b"\r" in text:
@@ -103,4 +103,4 @@ class LineBlocks:
                 raise TableError(
                     f"{self._name}, line {where}: byte 0x{text[error.start]:02x} is not UTF-8; {_MEND}"
                 ) from error
-        return Block(text, line)
+        return LineBlock(text, line)

@@ -16,7 +16,7 @@ from orthostream._typing import FloatArray, IntArray
 from orthostream.compression.schema import Column, Schema
 from orthostream.compression.tables.cells import CellError, CellGrid, numbers_of
 from orthostream.compression.tables.csv_layout import check_names, guess_layout, split_line, unit_of
-from orthostream.compression.tables.csv_lines import BLOCK_BYTES, Block, LineBlocks
+from orthostream.compression.tables.csv_lines import BLOCK_BYTES, LineBlock, LineBlocks
 from orthostream.compression.tables.dates import TimeTextError
 from orthostream.compression.tables.errors import TableError
 from orthostream.compression.tables.numbers import column_type
@@ -124,7 +124,7 @@ class CsvTable:
         """Close the file, if it was opened here."""
         self._owned.close()
 
-    def _first_block(self) -> tuple[Block, Iterator[Block]]:
+    def _first_block(self) -> tuple[LineBlock, Iterator[LineBlock]]:
         """Return enough of the file to guess from, and what follows."""
         blocks = iter(self._blocks)
         text, line = b"", 1
@@ -137,9 +137,9 @@ class CsvTable:
                 break
         if not text.strip():
             raise TableError(f"{self._name} is empty; a table has a header and at least one row")
-        return Block(text, line), blocks
+        return LineBlock(text, line), blocks
 
-    def _lay_out(self, block: Block, header: bool | None) -> tuple[Block, list[list[str]]]:
+    def _lay_out(self, block: LineBlock, header: bool | None) -> tuple[LineBlock, list[list[str]]]:
         """Guess the layout; return the block without its header, and its cells."""
         lines = block.text.decode().split("\n")[:-1]
         numbered = [(block.line + place, line) for place, line in enumerate(lines) if line.strip()]
@@ -150,7 +150,7 @@ class CsvTable:
         check_names(self._layout.names, f"{self._name}, line {block.line}")
         if self._layout.has_header:
             cut = block.text.index(b"\n") + 1
-            block = Block(block.text[cut:], block.line + 1)
+            block = LineBlock(block.text[cut:], block.line + 1)
             numbered = numbered[1:]
         if not numbered:
             raise TableError(f"{self._name}, line {block.line - 1}: a header and no rows; nothing to read")
@@ -209,7 +209,7 @@ class CsvTable:
             )
         return cells
 
-    def _read(self, block: Block) -> tuple[FloatArray, IntArray | None, Sequence[int]]:
+    def _read(self, block: LineBlock) -> tuple[FloatArray, IntArray | None, Sequence[int]]:
         """Return readings, times, and the numbers of their lines."""
         grid = CellGrid.find(block.text, self._layout.delimiter, len(self._layout.names))
         if grid is None:
@@ -226,7 +226,7 @@ class CsvTable:
         except CellError as error:
             raise self._bad_cell(error, lines) from error
 
-    def _read_carefully(self, block: Block) -> tuple[FloatArray, IntArray | None, Sequence[int]]:
+    def _read_carefully(self, block: LineBlock) -> tuple[FloatArray, IntArray | None, Sequence[int]]:
         """Read a block with quotes, blank lines or something wrong in it."""
         single = len(self._layout.names) == 1
         numbered = [(block.line + place, line) for place, line in enumerate(block.text.decode().split("\n")[:-1])]

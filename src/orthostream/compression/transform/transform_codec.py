@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from orthostream._checks import between, integer
 from orthostream._typing import BoolArray, FloatArray
 from orthostream.compression.codec import MOST_READINGS_PER_BYTE, READINGS, Codec, Payload
 from orthostream.compression.errors import FrameError
@@ -105,14 +106,13 @@ class TransformCodec(Codec):
         learn: bool = False,
         fast: bool | None = None,
     ) -> None:
-        for name, count, most in (("n_sensors", n_sensors, MOST_SENSORS), ("period", period, 10_000)):
-            if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= most:
-                raise ValueError(f"{name} must be an integer from 1 to {most}, got {count!r}.")
+        integer("n_sensors", n_sensors, 1, MOST_SENSORS)
+        integer("period", period, 1, 10_000)
         if (rmse is None) == (bits_per_reading is None):
             raise ValueError(f"give either rmse or bits_per_reading, got {rmse!r} and {bits_per_reading!r}.")
         for name, target in (("rmse", rmse), ("bits_per_reading", bits_per_reading)):
-            if target is not None and not 1e-100 <= target <= 1e100:
-                raise ValueError(f"{name} must be a number from 1e-100 to 1e100, got {target!r}.")
+            if target is not None:
+                between(name, target, 1e-100, 1e100)
         self.n_sensors = int(n_sensors)
         self.rmse = rmse
         self.bits_per_reading = bits_per_reading

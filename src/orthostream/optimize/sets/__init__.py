@@ -1,4 +1,4 @@
-"""Convex sets with a linear minimisation oracle, one in each module."""
+"""Convex sets with a linear minimisation oracle, one per module."""
 
 from orthostream.optimize.sets.base import ConvexSet
 from orthostream.optimize.sets.box import Box

@@ -10,7 +10,7 @@ from orthostream.optimize.sets.base import ConvexSet, as_float
 
 
 class Box(ConvexSet):
-    """All vectors between ``lower`` and ``upper``, numbers or vectors themselves.
+    """All vectors between ``lower`` and ``upper``, each a number or a vector.
 
     Examples
     --------

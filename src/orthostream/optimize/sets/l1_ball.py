@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthostream._checks import positive
 from orthostream._typing import FloatArray
-from orthostream.optimize.sets.base import ConvexSet, as_float, positive
+from orthostream.optimize.sets.base import ConvexSet, as_float
 from orthostream.optimize.sets.simplex import project_to_simplex
 
 

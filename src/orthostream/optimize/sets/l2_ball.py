@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthostream._checks import positive
 from orthostream._typing import FloatArray
-from orthostream.optimize.sets.base import ConvexSet, positive
+from orthostream.optimize.sets.base import ConvexSet
 
 
 class L2Ball(ConvexSet):
@@ -22,7 +23,7 @@ class L2Ball(ConvexSet):
         self.radius = positive("radius", radius)
 
     def lmo(self, gradient: FloatArray) -> FloatArray:
-        # Divided by the largest entry first, so that the squares neither overflow nor vanish.
+        # Divide by the largest entry first, so that squares neither overflow nor underflow.
         top = np.abs(gradient).max(axis=-1, keepdims=True)
         direction = gradient / np.where(top > 0.0, top, 1.0)
         norm = np.linalg.norm(direction, axis=-1, keepdims=True)

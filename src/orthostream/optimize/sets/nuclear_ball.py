@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from orthostream._checks import positive
 from orthostream._typing import FloatArray
 from orthostream.optimize.polar_decomposition.exact import thin_svd
-from orthostream.optimize.sets.base import ConvexSet, positive
+from orthostream.optimize.sets.base import ConvexSet
 from orthostream.optimize.sets.simplex import project_to_simplex
 
 
@@ -33,7 +34,7 @@ class NuclearBall(ConvexSet):
         return -self.radius * u[..., :, :1] * vt[..., :1, :]
 
     def project(self, x: FloatArray) -> FloatArray:
-        """Return the nearest point of the ball: the singular values are projected to the simplex below them."""
+        """Return the nearest point of the ball: its singular values are projected."""
         u, s, vt = thin_svd(x)
         inside = s.sum(axis=-1, keepdims=True) <= self.radius
         cut = np.where(inside, s, project_to_simplex(s, self.radius))

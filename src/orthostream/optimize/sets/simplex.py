@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from orthostream._checks import positive
 from orthostream._typing import FloatArray
-from orthostream.optimize.sets.base import ConvexSet, as_float, positive
+from orthostream.optimize.sets.base import ConvexSet, as_float
 
 
 class Simplex(ConvexSet):
-    """All vectors without negative entries that add up to ``total``.
+    """All vectors with entries of at least 0 that add up to ``total``.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def project_to_simplex(x: FloatArray, total: float) -> FloatArray:
     array([1., 0., 0.])
     """
     x = as_float(x)
-    x = x - x.max(axis=-1, keepdims=True)  # which changes nothing but what rounding does to large numbers
+    x = x - x.max(axis=-1, keepdims=True)  # a shift leaves the projection as it is, and reduces rounding errors
     ordered = -np.sort(-x, axis=-1)
     excess = np.cumsum(ordered, axis=-1) - total
     ranks = np.arange(1, x.shape[-1] + 1, dtype=x.dtype)

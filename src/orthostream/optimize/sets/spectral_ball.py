@@ -6,19 +6,20 @@ from typing import ClassVar
 
 import numpy as np
 
+from orthostream._checks import positive
 from orthostream._typing import FloatArray
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.polar_decomposition import polar
 from orthostream.optimize.polar_decomposition.exact import thin_svd
 from orthostream.optimize.polar_decomposition.polar import ORACLE
-from orthostream.optimize.sets.base import ConvexSet, positive
+from orthostream.optimize.sets.base import ConvexSet
 
 
 class SpectralBall(ConvexSet):
     """All N x K matrices, K <= N, whose singular values are at most ``radius``.
 
-    Its oracle is minus the polar factor of the gradient, times the radius (Lemma 3). Where the gradient is
-    rank-deficient the minimiser is a set; `oracle` then takes the member nearest to the current point.
+    Its oracle is minus the polar factor of the gradient, times the radius (Lemma 3). A rank-deficient gradient has many
+    minimisers; `oracle` then returns the one nearest to the current point.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class SpectralBall(ConvexSet):
         return ORACLE if type(self) is SpectralBall and self.radius == 1.0 else None
 
     def project(self, x: FloatArray) -> FloatArray:
-        """Return the nearest point of the ball: singular values are cut at the radius."""
+        """Return the nearest point of the ball: its singular values are clipped at the radius."""
         u, s, vt = thin_svd(x)
         nearest: FloatArray = (u * np.minimum(s, self.radius)[..., None, :]) @ vt
         return nearest
@@ -59,7 +60,7 @@ class SpectralBall(ConvexSet):
         return bool(np.all(np.linalg.norm(x, ord=2, axis=(-2, -1)) <= self.radius * (1.0 + tolerance)))
 
     def diameter(self, shape: tuple[int, ...]) -> float:
-        # Twice the norm of an orthogonal matrix; the paper's (2N)^(1/2) is too small: take 1 and -1.
+        # Twice the norm of an orthogonal matrix. The paper's (2N)^(1/2) is too small, already for N = 1.
         return float(2.0 * self.radius * shape[-1] ** 0.5)
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
