@@ -81,7 +81,7 @@ def compiled_with(
     digest = _digest(sources)
     options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
     if contract:
-        options["fastmath"] = {"contract"}
+        options["fastmath"] = {"contract", "reassoc", "nsz"}
     names = [(name, value) for name, value in vars(module).items() if not name.startswith("__")]
     space: dict[str, Any] = {"__name__": __name__, "__builtins__": __builtins__} | dict(names) | dict(given)
     functions: dict[str, Callable[..., Any]] = {}

@@ -140,9 +140,10 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             return False
         if not hasattr(self, "state_"):
             self._begin(rows)
-        state = self.solver_.compiled_step(self.state_, rows, weights) if self._takes_rows_as_they_are() else None
+        state = self.solver_.compiled_step(self.state_, rows, weights) if self.scale_ == 1.0 else None
         if state is None:
-            rows = self._completed(self._scaled(rows))
+            if not self._is_plain(rows):
+                rows = self._completed(self._scaled(rows))
             state = self.solver_.step(self.state_, rows, weights)
         self.state_ = state
         if not self.callbacks:
@@ -161,9 +162,15 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             self._reset(keep_waiting=True)
             raise
 
-    def _takes_rows_as_they_are(self) -> bool:
-        """Return whether finite rows of moderate values go to the solver as they are."""
-        return self.scale_ == 1.0
+    def _is_plain(self, rows: Any) -> bool:
+        """Return whether rows can go to the solver as they are.
+
+        NaN, infinities, zeros and extreme values all show in the sum of squares, about which BLAS does not warn.
+        """
+        if self.scale_ != 1.0 or type(rows) is not np.ndarray:
+            return False
+        most = largest_square(self.solver_.estimate.degree)
+        return bool(1.0 / most < np.vdot(rows, rows) < most)
 
     def _completed(self, batch: Any) -> Any:
         """Return a mini-batch without missing values."""

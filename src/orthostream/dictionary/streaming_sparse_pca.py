@@ -125,6 +125,9 @@ class StreamingSparsePCA(StreamEstimator):
             rows = rows - np.outer(rows @ component, component)
         return deflated
 
+    def _is_plain(self, rows: Any) -> bool:
+        return len(self.state_.x) == 1 and super()._is_plain(rows)
+
     def transform(self, X: Any) -> FloatArray:
         """Return the projections of samples to the components."""
         check_is_fitted(self, "state_")

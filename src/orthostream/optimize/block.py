@@ -31,7 +31,7 @@ class Layout:
         ends = np.cumsum([prod(shape) for shape in self.shapes.values()]).tolist()
         return {name: slice(*ends) for name, ends in zip(self.shapes, zip([0, *ends], ends, strict=False), strict=True)}
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many numbers a block has."""
         return sum(prod(shape) for shape in self.shapes.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from orthostream._typing import FloatArray
 
@@ -43,6 +44,22 @@ def exact_polar(a: FloatArray, near: FloatArray | None = None) -> tuple[FloatArr
         factor = _complete(factor, u, s, vt, np.broadcast_to(near, a.shape), floor)
     ratio = np.where(deficient, 0.0, s[..., -1] / np.where(top > 0, top, 1.0))
     return factor, ratio
+
+
+def eigen_polar(a: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return what `exact_polar` does for one small matrix, from the eigenvalues of its Gram matrix.
+
+    That is several times cheaper than singular values, and loses twice as many digits: None is returned for condition
+    numbers above 1,000.
+    """
+    values, vectors, failed = lapack.dsyevd((a.T @ a).T)
+    if failed or not values[0] > 1e-6 * values[-1]:
+        return None
+    factor = a @ ((vectors / np.sqrt(values)) @ vectors.T)
+    correction = factor.T @ factor
+    correction *= -0.5
+    correction.reshape(-1)[:: len(correction) + 1] += 1.5
+    return factor @ correction, np.sqrt(values[0] / values[-1])
 
 
 def _complete(

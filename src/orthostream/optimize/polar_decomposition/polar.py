@@ -12,7 +12,7 @@ from orthostream._compile import can_compile, without_numba
 from orthostream._typing import FloatArray
 from orthostream.optimize.kernel import Kernel, compiled_kernel
 from orthostream.optimize.polar_decomposition.coefficients import LARGEST_RADIUS, LOWEST, RIDGE, RIDGED, TOLERANCE
-from orthostream.optimize.polar_decomposition.exact import exact_polar
+from orthostream.optimize.polar_decomposition.exact import eigen_polar, exact_polar
 from orthostream.optimize.polar_decomposition.products import near_polar, product_polar
 
 #: Up to this size one matrix, uncompiled, takes the exact path: calls of NumPy cost more there than an SVD.
@@ -71,7 +71,7 @@ def polar(
         result = _by_products(a, near, guess, sign)
         if result is not None:
             return result[0], result[1] if a.ndim == 2 else np.full(a.shape[:-2], result[1])
-    factor, ratio = _exactly(a, None if near is None else sign * near)
+    factor, ratio = _exactly(a, None if near is None else sign * near, guess)
     if sign != 1.0:
         factor *= sign
     # Half of the truth: the product path scales by a norm that is somewhat larger than the largest singular value.
@@ -101,9 +101,13 @@ def _by_products(a: FloatArray, near: FloatArray | None, low: float, sign: float
         return None
 
 
-def _exactly(a: FloatArray, near: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+def _exactly(a: FloatArray, near: FloatArray | None, guess: float) -> tuple[FloatArray, FloatArray]:
+    if a.ndim == 2 and a.shape[-1] <= SMALL and guess > 3e-4 and not _exact.get():
+        found = eigen_polar(a)
+        if found is not None:
+            return found
     rows, columns = a.shape[-2:]
-    if rows >= 2 * columns:  # the triangular factor of a tall matrix holds all its singular values
+    if rows >= 2 * columns and columns > SMALL:  # the triangular factor of a tall matrix holds all its singular values
         q, r = np.linalg.qr(a)
         factor, ratio = exact_polar(r)
         if near is None or ratio.all():

@@ -1,184 +1,205 @@
 """The array operations of a hand-over in NumPy, for one problem or a stack of them.
 
-`loops` has the same operations as loops for a compiler. A parameter is a number, or an array with one for each problem.
+`loops` has the same operations as loops for a compiler. At the sizes of interest a call of NumPy costs more than its
+arithmetic, so that as much as possible is done in each call. A parameter called ``Number`` is a float for a single
+problem, and an array of shape (*stack, 1, 1) for a stack.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
-from orthostream._typing import FloatArray
+from orthostream._typing import FloatArray, IntArray
 from orthostream.optimize.estimates.hand_over.constants import TINY
-from orthostream.optimize.estimates.hand_over.layout import FORCE, GATED, POWER, SQUARE, TOGETHER
+from orthostream.optimize.estimates.hand_over.layout import BENT, FORCE, GATE, GATED, POWER, SQUARE, TOGETHER
 from orthostream.optimize.objectives.base import Batch, rows_times
 
 Number = Any
-"""A float, or an array of shape (*stack, 1, 1)."""
+
+#: Layers of numbers for each coefficient: those that `layout` names for the atoms, and |z|^(p-2).
+SIZE, LAYERS = 4, 5
 
 
 class Heard(NamedTuple):
     """The coefficients of a mini-batch, and how much each sample counts."""
 
     z: FloatArray
-    square: FloatArray
-    share: Number
-    """The weight of each sample in a mean: a number, or an array of shape (..., B, 1)."""
-    samples: FloatArray
+    layers: FloatArray
+    """(..., 5, B, K), of which SQUARE and SIZE are filled."""
+    shares: FloatArray
+    """The weight of each sample in a mean, (..., B), or (B,) if it is the same everywhere."""
+    samples: list[float]
     """The sum of the weights of the samples that are not zero, of each problem."""
-    energy: FloatArray
+    energies: list[float]
     """The mean square of a coefficient, of each problem."""
-    inside: FloatArray
-    """The share of the energy that the coefficients hold, of each problem."""
 
 
-def listen(batch: Batch, x: FloatArray, weights: FloatArray | None) -> Heard:
+def listen(batch: Batch, x: FloatArray, weights: FloatArray | None, p: float) -> Heard:
     """Return the coefficients of a mini-batch; samples of zeros get no weight."""
     z = rows_times(batch, x)
-    square = z * z
-    energies = square.sum(axis=-1)
-    count, atoms = z.shape[-2:]
-    if not energies.all():  # a sample of zeros is no evidence of a narrow spike
-        weights = (energies > 0.0) * (1.0 if weights is None else weights)
-    if weights is None:
-        share: Number = 1.0 / count
-        samples = np.full(z.shape[:-2], float(count))
-        energy = energies.sum(axis=-1) * (share / atoms)
+    *stack, count, atoms = z.shape
+    layers = np.empty((*stack, LAYERS, count, atoms))
+    np.multiply(z, z, out=layers[..., SQUARE, :, :])
+    size = np.abs(z, out=layers[..., SIZE, :, :])
+    if p != 3.0:
+        size **= p - 2.0
+    energies = layers[..., SQUARE, :, :] @ _ones(atoms)
+    each = energies.reshape(-1, count).tolist()
+    if weights is None and min(min(one) for one in each) > 0.0:
+        energies_now = [sum(one) / (count * atoms) for one in each]
+        return Heard(z, layers, _shares(count), [float(count)] * len(each), energies_now)
+    counted = (energies != 0.0) * (1.0 if weights is None else weights)  # zeros are no evidence of a narrow spike
+    samples = counted.sum(axis=-1)
+    shares = counted / np.maximum(samples, TINY)[..., None]
+    return Heard(z, layers, shares, samples.reshape(-1).tolist(), (np.vecdot(energies, shares) / atoms).ravel().tolist())
+
+
+@lru_cache(maxsize=64)
+def _ones(count: int) -> FloatArray:
+    return np.ones(count)
+
+
+@lru_cache(maxsize=64)
+def _shares(count: int) -> FloatArray:
+    return np.full(count, 1.0 / count)
+
+
+def share_inside(batch: Batch, heard: Heard) -> list[float]:
+    """Return the share of the energy of a mini-batch that its coefficients hold, of each problem."""
+    z = heard.z
+    if isinstance(batch, np.ndarray):
+        total = np.vecdot(batch, batch).sum(axis=-1)
     else:
-        samples = np.broadcast_to(weights, energies.shape).sum(axis=-1, dtype=float)
-        share = (weights / np.maximum(samples, TINY)[..., None])[..., None]
-        energy = (energies * share[..., 0]).sum(axis=-1) / atoms
-    return Heard(z, square, share, samples, energy, _inside(batch, energies, x))
+        total = batch.power(2).sum()
+    shares: list[float] = np.reshape(np.vecdot(z, z).sum(axis=-1) / np.maximum(total, TINY), -1).tolist()
+    return shares
 
 
-def _inside(batch: Batch, energies: FloatArray, x: FloatArray) -> FloatArray:
-    if x.shape[-2] == x.shape[-1]:
-        return np.ones(energies.shape[:-1])
-    total = np.square(batch).sum(axis=(-2, -1)) if isinstance(batch, np.ndarray) else batch.power(2).sum()
-    return np.asarray(energies.sum(axis=-1) / np.maximum(total, TINY))
-
-
-def open_gates(heard: Heard, odds: Number, slope: Number, p: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return exp(-log-odds) and |z|^(p-2) of each coefficient, and the means over the samples that `layout` names.
-
-    The gates are the first of four layers of the third array, (..., 4, B, K), which the means are taken of.
-    """
-    z, square = heard.z, heard.square
-    closed = square * -slope
-    closed -= odds
-    np.exp(closed, out=closed)
-    size = np.abs(z) if p == 3.0 else np.abs(z) ** (p - 2.0)
-    layers = np.empty((*z.shape[:-2], 4, *z.shape[-2:]))
-    gates = layers[..., 0, :, :]
-    np.add(closed, 1.0, out=gates)
-    np.divide(1.0, gates, out=gates)
-    layers[..., SQUARE, :, :] = square
-    np.multiply(size, square, out=layers[..., 2, :, :])
+def open_gates(heard: Heard, odds: Number, slope: Number) -> FloatArray:
+    """Fill the layers of the gates; return the means of all layers over the samples."""
+    layers = heard.layers
+    square, gates = layers[..., SQUARE, :, :], layers[..., GATE, :, :]
+    _gates(square, odds, slope, gates)
+    np.multiply(layers[..., SIZE, :, :], square, out=layers[..., BENT, :, :])
     np.multiply(gates, square, out=layers[..., GATED, :, :])
-    return closed, size, layers
+    return (heard.shares[..., None, None, :] @ layers)[..., 0, :]
 
 
-def mean_of_samples(layers: FloatArray, share: Number) -> FloatArray:
-    """Return the weighted mean over the samples, (..., 4, K)."""
-    if isinstance(share, float):
-        means: FloatArray = layers.sum(axis=-2)
-        means *= share
-        return means
-    return np.asarray((layers * share[..., None, :, :]).sum(axis=-2))
+def _gates(square: FloatArray, odds: Number, slope: Number, out: FloatArray | None = None) -> FloatArray:
+    """Return the probability of the slab, 1 / (1 + exp(-odds - slope z^2))."""
+    out = np.multiply(square, slope, out=out)
+    out += odds
+    gates: FloatArray = expit(out, out=out)
+    return gates
 
 
-def mean_of_all(values: FloatArray, share: Number) -> FloatArray:
-    """Return the weighted mean over samples and atoms, of each problem."""
-    if isinstance(share, float):
-        return np.asarray(values.sum(axis=(-2, -1)) * (share / values.shape[-1]))
-    return np.asarray((values * share).sum(axis=(-2, -1)) / values.shape[-1])
+def mean_over_atoms(means: FloatArray) -> list[list[float]]:
+    """Return the means of each layer over the atoms, of each problem."""
+    over_atoms: list[list[float]] = (means @ _shares(means.shape[-1])).reshape(-1, LAYERS).tolist()
+    return over_atoms
 
 
 def gate(heard: Heard, odds: Number, slope: Number) -> FloatArray:
     """Return the probability that each coefficient belongs to the slab."""
-    gates = heard.square * -slope
-    gates -= odds
-    np.exp(gates, out=gates)
-    gates += 1.0
-    return np.divide(1.0, gates, out=gates)
+    return _gates(heard.layers[..., SQUARE, :, :], odds, slope)
 
 
 def score(factor: FloatArray, heard: Heard, shift: Number, unit: Number) -> FloatArray:
-    """Return unit (factor - shift) z, times the weight of each sample in the mean."""
-    result = factor - shift
+    """Return unit (factor - shift) z, times the share of each sample."""
+    result: FloatArray = factor - shift
     result *= heard.z
-    result *= unit * heard.share
+    result *= heard.shares[..., None] * unit
     return result
 
 
-def gain_of_turning(heard: Heard, first: FloatArray, second: FloatArray, odds: Number, slope: Number) -> FloatArray:
-    """Return by how many nats a pair of atoms would be more likely on this mini-batch, turned by 45 degrees.
+def misfit(heard: Heard) -> list[float]:
+    """Return the mean of log(1 + exp(-log-odds)), of each problem."""
+    means = heard.shares[..., None, :] @ np.log(heard.layers[..., GATE, :, :])
+    losses: list[float] = (-means[..., 0, :] @ _shares(heard.z.shape[-1])).reshape(-1).tolist()
+    return losses
+
+
+def gain_of_turning(heard: Heard, first: IntArray, second: IntArray, odds: Number, slope: Number) -> list[float]:
+    """Return the mean gain in nats of turning a pair of atoms by 45 degrees, for each sample.
 
     The energy of the pair stays the same, and so does all of the log-likelihood but log(1 + exp(-log-odds)).
     """
-    a, b = (np.take_along_axis(heard.square, one[..., None, None], axis=-1) for one in (first, second))
-    z = heard.z
-    product = np.take_along_axis(z, first[..., None, None], -1) * np.take_along_axis(z, second[..., None, None], -1)
-    middle = 0.5 * (a + b)
-    squares = np.concatenate([a, b, middle + product, middle - product], axis=-1)
-    terms = np.log1p(np.exp(-slope * squares - odds))
-    counts = heard.share * heard.samples[..., None, None]
-    gain = ((terms[..., :2] - terms[..., 2:]) * counts).sum(axis=(-2, -1))
-    return np.asarray(np.where(first == second, 0.0, -gain))
+    pair = np.stack([first, second], axis=-1)[..., None, :]
+    a, b = np.moveaxis(np.take_along_axis(np.asarray(heard.z), pair, axis=-1), -1, 0)
+    squares = np.stack([a * a, b * b, 0.5 * (a + b) ** 2, 0.5 * (a - b) ** 2], axis=-1)
+    terms = np.log(_gates(squares, odds, slope))
+    gain = np.vecdot(terms[..., :2].sum(axis=-1) - terms[..., 2:].sum(axis=-1), heard.shares)
+    gains: list[float] = np.ravel(np.where(first == second, 0.0, gain)).tolist()
+    return gains
 
 
-def weakest(rows: FloatArray, row: int) -> FloatArray:
-    """Return the smallest ratio of a row of means to the energy of the atom; atoms without energy do not count."""
-    energy = rows[..., SQUARE, :]
+def weakest(rows: FloatArray) -> list[list[float]]:
+    """Return the smallest pull of both contrasts along an atom, for its energy; atoms without energy do not count."""
+    energy, pulls = rows[..., SQUARE : SQUARE + 1, :], rows[..., SQUARE + 1 :, :]
     if energy.all():
-        return np.asarray((rows[..., row, :] / energy).min(axis=-1))
-    heard = energy > 0.0
-    return np.asarray(np.where(heard, rows[..., row, :] / np.where(heard, energy, 1.0), np.inf).min(axis=-1))
+        ratios = pulls / energy
+    else:
+        ratios = np.where(energy > 0.0, pulls / np.where(energy > 0.0, energy, 1.0), math.inf)
+    least: list[list[float]] = ratios.min(axis=-1).reshape(-1, 2).tolist()
+    return least
 
 
-def remember(
-    old: FloatArray, gates: FloatArray, force: FloatArray, share: Number, gate_weight: Number, force_weight: Number
-) -> FloatArray:
-    """Return the running means of each pair of atoms after a mini-batch."""
-    new = np.empty_like(old)
-    np.matmul(gates.mT, gates * share, out=new[..., TOGETHER, :, :])
-    np.subtract(force, force.mT, out=new[..., FORCE, :, :])
-    np.square(new[..., FORCE, :, :], out=new[..., POWER, :, :])
-    new -= old
-    new[..., TOGETHER, :, :] *= gate_weight
-    new[..., FORCE:, :, :] *= force_weight if isinstance(force_weight, float) else force_weight[..., None, :, :]
-    new += old
-    return new
+def mix(old: FloatArray, new: FloatArray, weight: Number) -> None:
+    """Move an array towards another, by a share of the distance."""
+    step = new - old
+    step *= weight
+    old += step
 
 
-def force_ratios(pairs: FloatArray, trust: Number) -> tuple[FloatArray, FloatArray]:
-    """Return the squared mean force over its variance: of all pairs of atoms together, and the largest of one pair."""
-    power = pairs[..., POWER, :, :]
-    squares = np.square(pairs[..., FORCE, :, :])
-    together = np.stack([squares, power]).sum(axis=(-2, -1))
-    squares /= np.maximum(power, TINY)
-    one = trust if isinstance(trust, float) else trust[..., 0, 0]
-    return together[0] / np.maximum(one * together[1], TINY), squares.max(axis=(-2, -1)) / one
+def remember(pairs: FloatArray, heard: Heard, score: FloatArray, gate_weight: Number, force_weight: Number) -> None:
+    """Take a mini-batch into the running means of pairs of atoms."""
+    gates = heard.layers[..., GATE, :, :]
+    mix(pairs[..., TOGETHER, :, :], gates.mT @ (gates * heard.shares[..., None]), gate_weight)
+    force = heard.z.mT @ score
+    pull = np.empty((*force.shape[:-2], 2, *force.shape[-2:]))
+    np.subtract(force, force.mT, out=pull[..., 0, :, :])
+    np.square(pull[..., 0, :, :], out=pull[..., 1, :, :])
+    mix(pairs[..., FORCE:, :, :], pull, force_weight if isinstance(force_weight, float) else force_weight[..., None])
 
 
-def most_alike(gates: FloatArray, together: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def force_ratios(pairs: FloatArray, trusts: list[float]) -> list[tuple[float, float]]:
+    """Return the squared mean force over its variance, of each problem: all pairs of atoms together, and the largest."""
+    flat = pairs.reshape(*pairs.shape[:-2], -1)
+    force, power = flat[..., FORCE, :], flat[..., POWER, :]
+    squares, powers = np.vecdot(force, force), np.vecdot(power, _ones(power.shape[-1]))
+    ratio = np.maximum(power, TINY)
+    np.divide(force, ratio, out=ratio)
+    ratio *= force
+    found = np.stack([squares, powers, ratio.max(axis=-1)], axis=-1).reshape(-1, 3).tolist()
+    return [(a / max(trust * b, TINY), largest / trust) for (a, b, largest), trust in zip(found, trusts, strict=True)]
+
+
+def most_alike(gates: FloatArray, together: FloatArray) -> list[tuple[float, int, int]]:
     """Return the largest correlation of two gates and which two, of each problem; -1 where there is only one gate.
 
-    >>> correlation, first, second = most_alike(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.5, 0.5]]))
-    >>> correlation.round(3), first, second
-    (np.float64(1.0), np.int64(0), np.int64(1))
+    >>> [(correlation, first, second)] = most_alike(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.5, 0.5]]))
+    >>> round(correlation, 3), first, second
+    (1.0, 0, 1)
     """
     atoms = gates.shape[-1]
     if atoms == 1:
-        none = np.zeros(gates.shape[:-1], int)
-        return np.full(gates.shape[:-1], -1.0), none, none
+        return [(-1.0, 0, 0)] * math.prod(gates.shape[:-1])
     covariance = together - gates[..., :, None] * gates[..., None, :]
     deviation = 1.0 / np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 1e-12))
     covariance *= deviation[..., :, None]
     covariance *= deviation[..., None, :]
-    covariance[..., *np.tril_indices(atoms)] = -math.inf
-    flat = covariance.reshape(*covariance.shape[:-2], atoms * atoms)
-    place = flat.argmax(axis=-1)
-    return np.asarray(flat.max(axis=-1)), place // atoms, place % atoms
+    covariance[..., *_below(atoms)] = -math.inf
+    flat = covariance.reshape(-1, atoms * atoms)
+    places = flat.argmax(axis=-1).tolist()
+    return [(float(one[place]), *divmod(place, atoms)) for one, place in zip(flat, places, strict=True)]
+
+
+@lru_cache(maxsize=16)
+def _below(atoms: int) -> tuple[Any, Any]:
+    """Return the places on and below the diagonal of a matrix."""
+    return np.tril_indices(atoms)

@@ -169,6 +169,11 @@ def set_clock(
     n[AGE] = age
 
 
+def may_change(n: Any, ratio: float) -> bool:
+    """Return whether the phase can change at all: only then is anything else about the atoms worth measuring."""
+    return n[PHASE] == 1.0 or ratio < SPARSE
+
+
 def can_start(n: Any, belongs: float, inside: float, per_atom: float) -> bool:
     """Return whether enough was seen for spike and slab, every atom belongs to it, and the atoms hold the energy."""
     return n[STEPS] * per_atom > MIXTURE_MEMORY and belongs > BELONGS and inside > INSIDE
@@ -176,7 +181,7 @@ def can_start(n: Any, belongs: float, inside: float, per_atom: float) -> bool:
 
 def needs_pairs(n: Any, ratio: float, able: bool) -> bool:
     """Return whether the next decision depends on which two gates are the most correlated."""
-    return n[PHASE] == 1.0 or (able and ratio < SPARSE)
+    return n[PHASE] == 1.0 or (able and may_change(n, ratio))
 
 
 def change_phase(

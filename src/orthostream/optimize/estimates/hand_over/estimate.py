@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,6 @@ from orthostream.optimize.estimates.hand_over import decisions as decide
 from orthostream.optimize.estimates.hand_over.constants import NOTHING
 from orthostream.optimize.estimates.hand_over.layout import (
     BEND,
-    BENT,
     CHANGES,
     COUNT,
     ENERGY,
@@ -104,7 +105,7 @@ class HandOver(GradientEstimate):
         if not isinstance(self.schedule, AdaptiveSchedule | CoolThenConstant):
             raise TypeError(f"the schedule of a HandOver is an AdaptiveSchedule or CoolThenConstant, got {schedule!r}.")
         self._adaptive = isinstance(self.schedule, AdaptiveSchedule)
-        self._half_lives: dict[int, float] = {}
+        self._settings: dict[int, tuple[float, float, float, float]] = {}
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
         atoms = shape[-1]
@@ -127,7 +128,7 @@ class HandOver(GradientEstimate):
 
     def report(self, memory: Block, samples: int) -> Report:
         numbers = memory["numbers"]
-        half_life = self._half_life(memory["atoms"].shape[-1])
+        half_life = self.schedule.longest(memory["atoms"].shape[-1])
         rhos = [decide.new_weight(n, samples, half_life)[0] for n in numbers.reshape(-1, COUNT).tolist()]
         rho = np.minimum(np.reshape(rhos, numbers.shape[:-1]), 1.0 - 1e-12)
         return Report(numbers[..., PHASE], -samples * math.log(2.0) / np.log1p(-rho), numbers[..., CHANGES])
@@ -143,157 +144,140 @@ class HandOver(GradientEstimate):
         return _KERNEL
 
     def settings(self, memory: Block, atoms: int, samples: int) -> tuple[float, float, float, float]:
-        return self.p, self._half_life(atoms), float(self._adaptive), float(self.sparse)
-
-    def _half_life(self, atoms: int) -> float:
-        if atoms not in self._half_lives:
-            self._half_lives[atoms] = float(self.schedule.longest(atoms))
-        return self._half_lives[atoms]
+        settings = self._settings.get(atoms)
+        if settings is None:
+            settings = (self.p, float(self.schedule.longest(atoms)), float(self._adaptive), float(self.sparse))
+            self._settings[atoms] = settings
+        return settings
 
     def update(
         self, memory: Block, x: FloatArray, batch: Batch, weights: FloatArray | None
     ) -> tuple[FloatArray, float, Block]:
         """Return the running mean of gradients after a mini-batch, gamma = 1 (0 where nothing was heard), the memory."""
-        heard = arrays.listen(batch, x, weights)
-        if not np.isfinite(heard.energy).all():
+        heard = arrays.listen(batch, x, weights, self.p)
+        if not all(map(math.isfinite, heard.energies)):
             raise ValueError("the mini-batch is not finite: look for NaN, infinity or extreme values in it.")
-        live = heard.energy > NOTHING
-        if not live.any():
+        live = [energy > NOTHING for energy in heard.energies]
+        if not any(live):
             return memory["gradient"], 0.0, memory
-        stack, atoms = x.shape[:-2], x.shape[-1]
-        energies, samples = heard.energy.reshape(-1).tolist(), heard.samples.reshape(-1).tolist()
-        per_atom = [max(count, NOTHING) / atoms for count in samples]
-        numbers = memory["numbers"].reshape(-1, COUNT).tolist()
-        for n, energy in zip(numbers, energies, strict=True):
+        new = Block(memory.layout, memory.array.copy())
+        problems = self._begin_step(new, heard, x.shape[-1])
+        score = self._score(problems, new, heard, x.shape[-2] == x.shape[-1])
+        self._remember(problems, new, heard, batch, score)
+        self._set_clock(problems, new, batch, heard, x.shape[-2] == x.shape[-1])
+        new["numbers"].reshape(-1, COUNT)[:] = [one.n for one in problems]
+        if not all(live):
+            kept = np.reshape(live, x.shape[:-2])
+            new.array[~kept] = memory.array[~kept]
+        return new["gradient"], 1.0, new
+
+    def _begin_step(self, memory: Block, heard: arrays.Heard, atoms: int) -> list[_Problem]:
+        """Return the numbers of each problem with the weight of the new gradient and the mixture."""
+        half_life = self.schedule.longest(atoms)
+        problems = []
+        for n, energy, samples in zip(
+            memory["numbers"].reshape(-1, COUNT).tolist(), heard.energies, heard.samples, strict=True
+        ):
             if n[ENERGY] <= NOTHING:
                 decide.start(n, max(energy, NOTHING))
             n[STEPS] += 1.0
-        half_life = self._half_life(atoms)
-        rhos, floors = zip(
-            *(decide.new_weight(n, count, half_life) for n, count in zip(numbers, samples, strict=True)), strict=True
-        )
+            rho, floor = decide.new_weight(n, samples, half_life)
+            per_atom = max(samples, NOTHING) / atoms
+            problems.append(_Problem(n, energy, samples, per_atom, rho, floor, decide.mixture(n)))
+        return problems
 
-        # The gates of the mixture, and the means over the mini-batch.
-        mixtures = [decide.mixture(n) for n in numbers]
-        odds, slope = _spread([decide.log_odds(*one) for one in mixtures], stack)
-        closed, size, layers = arrays.open_gates(heard, odds, slope, self.p)
-        fresh = arrays.mean_of_samples(layers, heard.share)
-        bends = arrays.mean_of_all(size, heard.share).reshape(-1).tolist()
-        rows = memory["atoms"]
-        first = [n[STEPS] == 1.0 for n in numbers]
+    def _score(self, problems: list[_Problem], memory: Block, heard: arrays.Heard, whole: bool) -> FloatArray:
+        """Open the gates and weigh the evidence; return the score of the contrast in force."""
+        stack = memory.array.shape[:-1]
+        odds, slope = _spread([decide.log_odds(*one.mixture) for one in problems], stack)
+        fresh = arrays.open_gates(heard, odds, slope)
+        means, rows = arrays.mean_over_atoms(fresh), memory["atoms"]
+        first = [one.n[STEPS] == 1.0 for one in problems]
         if any(first):
-            rows = np.where(np.reshape(first, (*stack, 1, 1)), fresh, rows)
-            for n, bend in zip(numbers, bends, strict=True):
-                if n[STEPS] == 1.0:
-                    n[BEND] = bend
-
-        # The score of the contrast in force, and the evidence against it.
-        score = self._score(numbers, mixtures, heard, size, rows, stack, x.shape[-2] == atoms)
-        misfits, turns = self._misfit(numbers, heard, closed, odds, slope, stack)
-        means = (fresh.sum(axis=-1) / atoms).reshape(-1, 4).tolist()
-        gate_weights, force_weights = [], []
-        for i, n in enumerate(numbers):
-            sparsity, _, slab = mixtures[i]
-            decide.weigh_evidence(n, sparsity, slab, misfits[i], energies[i], turns[i], samples[i] * atoms)
-            decide.learn_mixture(n, means[i][GATE], means[i][GATED], energies[i], bends[i], per_atom[i])
-            gate_weight, force_weight = decide.other_weights(n, rhos[i], per_atom[i])
-            gate_weights.append((gate_weight,))
-            force_weights.append((force_weight, n[TRUST]))
-
-        # Running means.
-        (gate_weight,), (force_weight, trust) = _spread(gate_weights, stack), _spread(force_weights, stack)
-        rows = rows + gate_weight * (fresh - rows)
-        (rho,) = _spread([(one,) for one in rhos], stack)
-        gradient = columns_times(batch, score)
-        gradient *= -rho
-        gradient += (1.0 - rho) * memory["gradient"]
-        force = heard.z.mT @ score
-        pairs = arrays.remember(memory["pairs"], layers[..., 0, :, :], force, heard.share, gate_weight, force_weight)
-
-        # Clock and phase.
-        ratios = [decide.measure_level(n, one) for n, one in zip(numbers, rhos, strict=True)]
-        alls, largest = (one.reshape(-1).tolist() for one in arrays.force_ratios(pairs, trust))
-        for i, n in enumerate(numbers):
-            weight = force_weights[i][0]
-            decide.set_clock(n, alls[i], largest[i], weight, per_atom[i], atoms, floors[i], self._adaptive)
-        if self.sparse:
-            self._change_phases(numbers, ratios, rows, pairs, heard.inside.reshape(-1).tolist(), per_atom, self._adaptive)
-        arrays_now = {"gradient": gradient, "numbers": np.array(numbers), "atoms": rows, "pairs": pairs}
-        new = memory.layout.block(stack, arrays_now)
-        if not live.all():
-            new.array[~live] = memory.array[~live]
-        return new["gradient"], 1.0, new
-
-    def _score(
-        self,
-        numbers: list[list[float]],
-        mixtures: list[tuple[float, float, float]],
-        heard: arrays.Heard,
-        size: FloatArray,
-        rows: FloatArray,
-        stack: tuple[int, ...],
-        whole: bool,
-    ) -> FloatArray:
-        bents, gateds = (arrays.weakest(rows, row).reshape(-1).tolist() for row in (BENT, GATED))
-        shapes = [
-            decide.score_shape(n, one[0], bent, gated, self.p, whole)
-            for n, one, bent, gated in zip(numbers, mixtures, bents, gateds, strict=True)
-        ]
-        shift, unit = _spread(shapes, stack)
-        phases = [n[PHASE] == 1.0 for n in numbers]
-        if not any(phases):
-            return arrays.score(size, heard, shift, unit)
-        wide = [decide.log_odds(a, decide.widened(spike, slab), slab) for a, spike, slab in mixtures]
-        gates = arrays.gate(heard, *_spread(wide, stack))
-        if not all(phases):
-            gates = np.where(np.reshape(phases, (*stack, 1, 1)), gates, size)
-        return arrays.score(gates, heard, shift, unit)
-
-    def _misfit(
-        self,
-        numbers: list[list[float]],
-        heard: arrays.Heard,
-        closed: FloatArray,
-        odds: Any,
-        slope: Any,
-        stack: tuple[int, ...],
-    ) -> tuple[list[float], list[float]]:
-        """Return the mean of log(1 + exp(-log-odds)), and the gain of turning the most correlated pair."""
-        if not any(n[PHASE] for n in numbers):
-            nothing = [0.0] * len(numbers)
-            return nothing, nothing
-        misfit = arrays.mean_of_all(np.log1p(closed), heard.share)
-        first, second = (np.reshape([int(n[one]) for n in numbers], stack) for one in (FIRST, SECOND))
-        turn = arrays.gain_of_turning(heard, first, second, odds, slope)
-        return misfit.reshape(-1).tolist(), turn.reshape(-1).tolist()
+            rows[np.reshape(first, stack)] = fresh[np.reshape(first, stack)][..., :4, :]
+        shapes = []
+        for one, mean, (bent, gated) in zip(problems, means, arrays.weakest(rows), strict=True):
+            if one.n[STEPS] == 1.0:
+                one.n[BEND] = mean[arrays.SIZE]
+            shapes.append(decide.score_shape(one.n, one.mixture[0], bent, gated, self.p, whole))
+        sparse = [one.n[PHASE] == 1.0 for one in problems]
+        factor, misfits, turns = heard.layers[..., arrays.SIZE, :, :], [0.0] * len(sparse), [0.0] * len(sparse)
+        if any(sparse):
+            wide = [decide.log_odds(a, decide.widened(spike, slab), slab) for a, spike, slab in (o.mixture for o in problems)]
+            gates = arrays.gate(heard, *_spread(wide, stack))
+            factor = gates if all(sparse) else np.where(np.reshape(sparse, (*stack, 1, 1)), gates, factor)
+            misfits = arrays.misfit(heard)
+            pair = (np.reshape([int(one.n[place]) for one in problems], stack) for place in (FIRST, SECOND))
+            turns = arrays.gain_of_turning(heard, *pair, odds, slope)
+        gate_weights = []
+        for one, mean, misfit, turn in zip(problems, means, misfits, turns, strict=True):
+            n, (sparsity, _, slab) = one.n, one.mixture
+            size = one.samples * rows.shape[-1]
+            decide.weigh_evidence(n, sparsity, slab, misfit, one.energy, turn * one.samples, size)
+            decide.learn_mixture(n, mean[GATE], mean[GATED], one.energy, mean[arrays.SIZE], one.per_atom)
+            one.gate_weight, one.force_weight = decide.other_weights(n, one.rho, one.per_atom)
+            gate_weights.append((one.gate_weight,))
+        arrays.mix(rows, fresh[..., :4, :], *_spread(gate_weights, stack))
+        return arrays.score(factor, heard, *_spread(shapes, stack))
 
     @staticmethod
-    def _change_phases(
-        numbers: list[list[float]],
-        ratios: list[float],
-        rows: FloatArray,
-        pairs: FloatArray,
-        insides: list[float],
-        per_atom: list[float],
-        adaptive: bool,
+    def _remember(
+        problems: list[_Problem], memory: Block, heard: arrays.Heard, batch: Batch, score: FloatArray
     ) -> None:
-        """Change the phase of each problem where it is due, and start to measure its force again."""
-        belongs = arrays.weakest(rows, GATED).reshape(-1).tolist()
-        able = [decide.can_start(*one) for one in zip(numbers, belongs, insides, per_atom, strict=True)]
-        if not any(decide.needs_pairs(*one) for one in zip(numbers, ratios, able, strict=True)):
+        """Take the score into the running means of gradients and of pairs of atoms."""
+        weights = [(one.rho, one.gate_weight, one.force_weight) for one in problems]
+        rho, gate_weight, force_weight = _spread(weights, memory.array.shape[:-1])
+        gradient = memory["gradient"]
+        gradient *= 1.0 - rho
+        gradient -= rho * columns_times(batch, score)
+        arrays.remember(memory["pairs"], heard, score, gate_weight, force_weight)
+
+    def _set_clock(
+        self, problems: list[_Problem], memory: Block, batch: Batch, heard: arrays.Heard, whole: bool
+    ) -> None:
+        """Set the clock of each problem and change its phase where that is due."""
+        pairs, rows = memory["pairs"], memory["atoms"]
+        atoms, adaptive = rows.shape[-1], self._adaptive
+        ratios = []
+        forces = arrays.force_ratios(pairs, [one.n[TRUST] for one in problems])
+        for one, (everything, largest) in zip(problems, forces, strict=True):
+            ratios.append(decide.measure_level(one.n, one.rho))
+            weight, per_atom = one.force_weight, one.per_atom
+            decide.set_clock(one.n, everything, largest, weight, per_atom, atoms, one.floor, adaptive)
+        if not self.sparse or not any(decide.may_change(one.n, ratio) for one, ratio in zip(problems, ratios, strict=True)):
             return
-        found = arrays.most_alike(rows[..., GATE, :], pairs[..., TOGETHER, :, :])
-        correlations, firsts, seconds = (one.reshape(-1).tolist() for one in found)
-        flat = pairs.reshape(-1, *pairs.shape[-3:])
-        for i, n in enumerate(numbers):
-            if decide.needs_pairs(n, ratios[i], able[i]) and decide.change_phase(
-                *(n, ratios[i], correlations[i], firsts[i], seconds[i]),
-                *(belongs[i], insides[i], able[i], per_atom[i], adaptive),
-            ):
-                flat[i, FORCE:] = 0.0
+        insides = [1.0] * len(problems) if whole else arrays.share_inside(batch, heard)
+        belongs = [gated for _, gated in arrays.weakest(rows)]
+        able = [
+            decide.can_start(one.n, *state, one.per_atom)
+            for one, *state in zip(problems, belongs, insides, strict=True)
+        ]
+        due = [decide.needs_pairs(one.n, *state) for one, *state in zip(problems, ratios, able, strict=True)]
+        if not any(due):
+            return
+        alike = arrays.most_alike(rows[..., GATE, :], pairs[..., TOGETHER, :, :])
+        for i in np.flatnonzero(due):
+            state = (ratios[i], *alike[i], belongs[i], insides[i], able[i], problems[i].per_atom, adaptive)
+            if decide.change_phase(problems[i].n, *state):
+                pairs[(*np.unravel_index(i, pairs.shape[:-3]), slice(FORCE, None))] = 0.0
 
 
-def _spread(values: list[tuple[float, ...]], stack: tuple[int, ...]) -> tuple[Any, ...]:
+@dataclass(slots=True)
+class _Problem:
+    """The numbers of one problem, and what one step makes of them."""
+
+    n: list[float]
+    energy: float
+    samples: float
+    per_atom: float
+    rho: float
+    floor: float
+    mixture: tuple[float, float, float]
+    gate_weight: float = 0.0
+    force_weight: float = 0.0
+
+
+def _spread(values: Sequence[tuple[float, ...]], stack: tuple[int, ...]) -> tuple[Any, ...]:
     """Return numbers of each problem as floats for a single one, or as arrays of shape (*stack, 1, 1)."""
     return values[0] if not stack else tuple(np.array(values).T.reshape(-1, *stack, 1, 1))
 

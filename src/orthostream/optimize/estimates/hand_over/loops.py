@@ -13,6 +13,7 @@ from orthostream.optimize.estimates.hand_over.decisions import (
     change_phase,
     learn_mixture,
     log_odds,
+    may_change,
     measure_level,
     mixture,
     needs_pairs,
@@ -87,11 +88,11 @@ def hand_over_update(
     gate_weight, force_weight = other_weights(n, rho, per_atom)
     mix(rows, fresh, 1.0 - gate_weight, gate_weight)
     mix(gradient, np.dot(batch.T, score), 1.0 - rho, -rho)
-    all_force, pair_force = remember(pairs, gates, shares, np.dot(z.T, score), gate_weight, force_weight, n[TRUST])
+    all_force, pair_force = remember(pairs, gates, shares, z, score, gate_weight, force_weight, n[TRUST])
 
     ratio = measure_level(n, rho)
     set_clock(n, all_force, pair_force, force_weight, per_atom, atoms, floor, adaptive > 0.0)
-    if sparse > 0.0:
+    if sparse > 0.0 and may_change(n, ratio):
         belongs = weakest(rows, GATED)
         able = can_start(n, belongs, inside, per_atom)
         if needs_pairs(n, ratio, able):
@@ -106,7 +107,9 @@ def listen(z: Any, weights: Any) -> Any:
     shares = np.empty(z.shape[0])
     samples = energy = 0.0
     for i in range(z.shape[0]):
-        one = np.dot(z[i], z[i])
+        one = 0.0
+        for j in range(z.shape[1]):
+            one += z[i, j] * z[i, j]
         weight = 0.0 if one == 0.0 else weights[i]
         shares[i] = weight
         samples += weight
@@ -119,11 +122,8 @@ def listen(z: Any, weights: Any) -> Any:
 
 def share_inside(batch: Any, z: Any) -> float:
     """Return the share of the energy of a mini-batch that its coefficients hold."""
-    total = inside = 0.0
-    for i in range(batch.shape[0]):
-        total += np.dot(batch[i], batch[i])
-        inside += np.dot(z[i], z[i])
-    return inside / max(total, TINY)
+    a, b = batch.reshape(-1), z.reshape(-1)
+    return np.dot(b, b) / max(np.dot(a, a), TINY)
 
 
 def open_gates(z: Any, shares: Any, odds: float, slope: float, p: float, in_slab: bool) -> Any:
@@ -193,10 +193,10 @@ def gain_of_turning(z: Any, shares: Any, first: int, second: int, odds: float, s
         return gain
     for i in range(z.shape[0]):
         a, b = z[i, first], z[i, second]
-        now = math.log1p(math.exp(-odds - slope * a * a)) + math.log1p(math.exp(-odds - slope * b * b))
+        now = (1.0 + math.exp(-odds - slope * a * a)) * (1.0 + math.exp(-odds - slope * b * b))
         plus, minus = 0.5 * slope * (a + b) ** 2, 0.5 * slope * (a - b) ** 2
-        turned = math.log1p(math.exp(-odds - plus)) + math.log1p(math.exp(-odds - minus))
-        gain += shares[i] * (turned - now)
+        turned = (1.0 + math.exp(-odds - plus)) * (1.0 + math.exp(-odds - minus))
+        gain += shares[i] * math.log(turned / now)
     return gain
 
 
@@ -217,7 +217,7 @@ def mix(old: Any, new: Any, old_weight: float, new_weight: float) -> None:
 
 
 def remember(
-    pairs: Any, gates: Any, shares: Any, force: Any, gate_weight: float, force_weight: float, trust: float
+    pairs: Any, gates: Any, shares: Any, z: Any, score: Any, gate_weight: float, force_weight: float, trust: float
 ) -> Any:
     """Take a mini-batch into the running means of pairs of atoms; return the ratios of the mean force to its variance."""
     atoms = gates.shape[1]
@@ -226,21 +226,24 @@ def remember(
         for j in range(atoms):
             weighted[i, j] = shares[i] * gates[i, j]
     mix(pairs[TOGETHER], np.dot(gates.T, weighted), 1.0 - gate_weight, gate_weight)
-    forces, power_means = pairs[FORCE], pairs[POWER]
-    squares = powers = largest = 0.0
+    forces, powers = pairs[FORCE].reshape(-1), pairs[POWER].reshape(-1)
+    with_sign, against = np.dot(z.T, score).reshape(-1), np.dot(score.T, z).reshape(-1)
+    squares = total = 0.0
+    for i in range(forces.size):
+        pull = with_sign[i] - against[i]
+        mean = forces[i] + force_weight * (pull - forces[i])
+        power = powers[i] + force_weight * (pull * pull - powers[i])
+        forces[i] = mean
+        powers[i] = power
+        squares += mean * mean
+        total += power
+    largest = 0.0
     for i in range(atoms):
-        for j in range(atoms):
-            pull = force[i, j] - force[j, i]
-            mean = forces[i, j] + force_weight * (pull - forces[i, j])
-            power = power_means[i, j] + force_weight * (pull * pull - power_means[i, j])
-            forces[i, j] = mean
-            power_means[i, j] = power
-            square = mean * mean
-            squares += square
-            powers += power
-            if square > largest * power:  # a division only where the maximum rises
-                largest = square / max(power, TINY)
-    return squares / max(trust * powers, TINY), largest / trust
+        for j in range(i * atoms + i + 1, i * atoms + atoms):
+            square = forces[j] * forces[j]
+            if square > largest * powers[j]:  # a division only where the maximum rises
+                largest = square / max(powers[j], TINY)
+    return squares / max(trust * total, TINY), largest / trust
 
 
 def most_alike(gates: Any, together: Any) -> Any:
