@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import orthostream.compression as codec
-from orthostream._typing import FloatArray
 from orthostream._compile import can_compile
+from orthostream._typing import FloatArray
 
 from .compression_case import Case, CaseResult, Source, quality
 

@@ -16,12 +16,13 @@ from sklearn.decomposition import MiniBatchDictionaryLearning
 from sklearn.exceptions import ConvergenceWarning
 
 from orthostream import OrthogonalDictionaryLearning
+from orthostream._compile import can_compile, without_numba
 from orthostream.datasets import make_bernoulli_gaussian
 from orthostream.optimize import LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe, polar
-from orthostream.optimize.polar_decomposition import Path as KernelPath
-from orthostream.optimize.polar_decomposition import accelerated, limited_to
 
+from .learner_field import run_field
 from .measure import Record, best_time, duration, table, write_json
+from .two_svd_loop import TwoSVDLoop
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 NAME = "learner"
@@ -35,6 +36,8 @@ SPAMS = "SPAMS trainDL"
 
 def run(options: argparse.Namespace) -> list[Record]:
     """Measure, print tables, and return the records."""
+    if options.field:
+        return run_field(options)
     sizes, batches = ((10, 56), (6,)) if options.quick else (SIZES, BATCHES)
     records: list[Record] = []
     for batch in batches:
@@ -63,7 +66,7 @@ def _measure(size: int, batch: int) -> list[Record]:
     data = make_bernoulli_gaussian((FIRST + steps) * batch, size, sparsity=0.3, random_state=0).samples
     stream = [data[i : i + batch] for i in range(0, len(data), batch)]
     methods: dict[str, Callable[[list[Array]], Iterator[None]]] = {OURS: _ours_plain}
-    if accelerated() is not None:
+    if can_compile():
         methods[FAST] = _ours_fast
         methods[PAPER] = _paper_fast
     methods |= {
@@ -117,7 +120,7 @@ def _paper_fast(stream: list[Array]) -> Iterator[None]:
 
 
 def _ours_plain(stream: list[Array]) -> Iterator[None]:
-    with limited_to(KernelPath.NUMPY):
+    with without_numba():
         yield from _ours(stream, OrthogonalDictionaryLearning(random_state=0))
 
 
@@ -128,17 +131,10 @@ def _ours(stream: list[Array], learner: OrthogonalDictionaryLearning) -> Iterato
 
 
 def _reference(stream: list[Array]) -> Iterator[None]:
-    """Algorithm 2 as one would write it down."""
     size = stream[0].shape[1]
-    d = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0]
-    g = np.zeros((size, size))
-    for t, y in enumerate(stream, start=1):
-        rho, gamma = min(1.0, 4.0 * (t + 1) ** -0.5), min(1.0, 2.0 * (t + 2) ** -0.75)
-        z = y @ d
-        g = (1.0 - rho) * g - (3.0 * rho / len(y)) * (y.T @ (np.abs(z) * z))
-        u, _, vt = np.linalg.svd(-g)
-        u, _, vt = np.linalg.svd((1.0 - gamma) * d + gamma * (u @ vt))
-        d = u @ vt
+    loop = TwoSVDLoop(size, size)
+    for rows in stream:
+        loop.step(rows)
         yield
 
 
@@ -186,8 +182,8 @@ def _measure_stack(trials: int = 100, size: int = 10, batch: int = 10) -> list[R
     starts = polar(rng.standard_normal((trials, size, size)))[0]
     setting = f"{trials} problems N={size} B={batch}"
     records = []
-    for name, context in (("plain NumPy", limited_to(KernelPath.NUMPY)), ("[fast]", nullcontext())):
-        if name == "[fast]" and accelerated() is None:
+    for name, context in (("plain NumPy", without_numba()), ("[fast]", nullcontext())):
+        if name == "[fast]" and not can_compile():
             continue
         with context:
             solver = StochasticFrankWolfe(SpectralBall(), LpContrast(3), post_step=PolarStep())

@@ -91,7 +91,7 @@ SCENARIOS = tuple(
 
 
 class Trace(NamedTuple):
-    """How one learner fared: errors (steps, trials), and of a course also its memory and the changes that it saw."""
+    """Errors of one learner (steps, trials), and the half-lives and changes that its estimate reported, if it did."""
 
     errors: FloatArray
     half_lives: FloatArray | None = None
@@ -108,7 +108,7 @@ class Outcome(NamedTuple):
 
     scenario: Scenario
     best: str
-    courses: dict[str, Trace]
+    traces: dict[str, Trace]
     fixed: dict[str, float]
 
 
@@ -173,23 +173,23 @@ def _outcome(scenario: Scenario, effort: Effort) -> Outcome:
     def follow(objective: Any, schedule: Schedule | None = None) -> Trace:
         return _follow(StochasticFrankWolfe(SpectralBall(), objective, schedule, PolarStep()), start, truths, samples)
 
-    courses = {
+    traces = {
         EXACT: follow(HandOver()),
         TRACKING: follow(HandOver(schedule=AdaptiveSchedule(half_life_per_atom=20))),
         PAPER: follow(LpContrast(3), PaperSchedule()),
     }
-    fixed = {"paper's, decaying": courses[PAPER]}
+    fixed = {"paper's, decaying": traces[PAPER]}
     for rho in effort.rhos:
         for gamma in effort.gammas:
             fixed[f"paper's, rho {rho:g}, gamma {gamma:g}"] = follow(LpContrast(3), ConstantSchedule(rho, gamma))
     for half_life in effort.half_lives:
         schedule = CoolThenConstant(half_life)
         fixed[f"paper's, half-life {half_life}"] = follow(LpContrast(3), schedule)
-        fixed[f"own course, half-life {half_life}"] = follow(HandOver(schedule=schedule))
-    scores = {name: course.score for name, course in fixed.items()}
+        fixed[f"own estimate, half-life {half_life}"] = follow(HandOver(schedule=schedule))
+    scores = {name: trace.score for name, trace in fixed.items()}
     best = min(scores, key=scores.__getitem__)
-    say(f"  best fixed: {best}, {exponent(scores[best])}; exact {exponent(courses[EXACT].score)}")
-    return Outcome(scenario, best, courses | {FIXED: fixed[best]}, scores)
+    say(f"  best fixed: {best}, {exponent(scores[best])}; exact {exponent(traces[EXACT].score)}")
+    return Outcome(scenario, best, traces | {FIXED: fixed[best]}, scores)
 
 
 def _follow(solver: StochasticFrankWolfe, start: FloatArray, truths: FloatArray, samples: FloatArray) -> Trace:
@@ -198,8 +198,8 @@ def _follow(solver: StochasticFrankWolfe, start: FloatArray, truths: FloatArray,
     for i, (truth, rows) in enumerate(zip(truths, samples, strict=True)):
         state = solver.step(state, rows)
         errors[i] = recovery_errors(state.x, truth)
-        if isinstance(solver.objective, HandOver) and state.course is not None and (i + 1) % EVERY == 0:
-            report = solver.objective.report(state.course, rows.shape[-2])
+        report = solver.estimate.report(state.memory, rows.shape[-2]) if (i + 1) % EVERY == 0 else None
+        if report is not None:
             half_lives.append(report.half_life)
             changes = report.changes
     return Trace(errors, np.array(half_lives) if half_lives else None, changes)
@@ -208,27 +208,27 @@ def _follow(solver: StochasticFrankWolfe, start: FloatArray, truths: FloatArray,
 def _records(outcome: Outcome) -> list[Record]:
     setting = outcome.scenario.text
     records = [Record(NAME, name, setting, "mean_error", score) for name, score in outcome.fixed.items()]
-    least = outcome.courses[FIXED].score
+    least = outcome.traces[FIXED].score
     for name in (EXACT, TRACKING):
-        course = outcome.courses[name]
-        records.append(Record(NAME, name, setting, "mean_error", course.score))
-        records.append(Record(NAME, name, setting, "ratio_to_best_fixed", course.score / least))
-        if course.half_lives is not None and course.changes is not None:
-            records.append(Record(NAME, name, setting, "median_half_life", float(np.median(course.half_lives[-1]))))
-            records.append(Record(NAME, name, setting, "mean_changes", float(course.changes.mean())))
+        trace = outcome.traces[name]
+        records.append(Record(NAME, name, setting, "mean_error", trace.score))
+        records.append(Record(NAME, name, setting, "ratio_to_best_fixed", trace.score / least))
+        if trace.half_lives is not None and trace.changes is not None:
+            records.append(Record(NAME, name, setting, "median_half_life", float(np.median(trace.half_lives[-1]))))
+            records.append(Record(NAME, name, setting, "mean_changes", float(trace.changes.mean())))
     return records
 
 
 def _report(outcomes: list[Outcome], effort: Effort) -> str:
     rows = []
     for outcome in sorted(outcomes, key=lambda o: o.scenario[1:]):
-        least = outcome.courses[FIXED].score
-        exact, tracking = outcome.courses[EXACT], outcome.courses[TRACKING]
-        cells = [outcome.best, exponent(least), exponent(outcome.courses[PAPER].score)]
-        for course in (exact, tracking):
-            assert course.half_lives is not None and course.changes is not None
-            cells += [exponent(course.score), f"{course.score / least:.2f}", f"{np.median(course.half_lives[-1]):.0f}"]
-            cells.append(f"{course.changes.mean():.2f}")
+        least = outcome.traces[FIXED].score
+        exact, tracking = outcome.traces[EXACT], outcome.traces[TRACKING]
+        cells = [outcome.best, exponent(least), exponent(outcome.traces[PAPER].score)]
+        for trace in (exact, tracking):
+            assert trace.half_lives is not None and trace.changes is not None
+            cells += [exponent(trace.score), f"{trace.score / least:.2f}", f"{np.median(trace.half_lives[-1]):.0f}"]
+            cells.append(f"{trace.changes.mean():.2f}")
         rows.append((outcome.scenario.text, cells))
     title = (
         f"N={SIZE} B={BATCH} theta={SPARSITY:g}, {effort.trials} trials of {effort.steps} steps: mean error of the"
@@ -249,11 +249,11 @@ def _draw(outcomes: list[Outcome], path: Path) -> None:
         for (above, below), outcome in zip(axes.T, shown, strict=True):
             above.set_title(f"{outcome.scenario.what}; best fixed: {outcome.best}", fontsize=8)
             for name in (PAPER, FIXED, EXACT, TRACKING):
-                course = outcome.courses[name]
-                median = np.maximum(np.median(course.errors, axis=1), 1e-16)
+                trace = outcome.traces[name]
+                median = np.maximum(np.median(trace.errors, axis=1), 1e-16)
                 above.semilogy(np.arange(1, len(median) + 1), median, **LINES[name], label=name)
-                if course.half_lives is not None and name != FIXED:
-                    middle = np.median(course.half_lives, axis=1)
+                if trace.half_lives is not None and name != FIXED:
+                    middle = np.median(trace.half_lives, axis=1)
                     below.semilogy(EVERY * np.arange(1, len(middle) + 1), middle, **LINES[name])
             below.set_xlabel(f"mini-batches of {BATCH}")
         axes[0, 0].set_ylabel("recovery error, median")

@@ -1,7 +1,8 @@
 """The one module that knows Numba: it compiles functions of this package, or says that it cannot.
 
 Functions are written once, so that Python runs them as they stand. Where Numba is installed, `compiled` turns the same
-text into machine code. ``ORTHOSTREAM_FAST=0`` in the environment turns it off for a process, `without_numba` for a block.
+text into machine code. ``ORTHOSTREAM_FAST=0`` in the environment turns it off for a process, `without_numba` for a
+block of code.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def test_records_table_and_figure(learner_benchmark, tmp_path: Path, capsys: pyt
     pytest.importorskip("matplotlib")
 
     class Options:
-        quick, json, figure = True, tmp_path / "records.json", tmp_path / "figure.png"
+        quick, field, json, figure = True, False, tmp_path / "records.json", tmp_path / "figure.png"
 
     records = learner_benchmark.run(Options())
     text = capsys.readouterr().out

@@ -34,7 +34,7 @@ def test_records_table_and_figure(tracking_benchmark, tmp_path: Path, capsys: py
     stored = json.loads(Options.json.read_text())
     assert [set(record) for record in stored] == [{"benchmark", "method", "setting", "metric", "value"}] * len(records)
     assert all(np.isfinite(record.value) for record in records)
-    assert {r.method for r in records} >= {"exact", "tracking", "own course, half-life 64"}
+    assert {r.method for r in records} >= {"exact", "tracking", "own estimate, half-life 64"}
     assert Options.figure.read_bytes()[:4] == b"\x89PNG"
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from orthostream._compile import can_compile
 from orthostream.compression.codec import DICTIONARY, READINGS, UPDATE, Payload
 from orthostream.compression.conditional_codec import LARGEST_GROUP, WORK_PER_BYTE, WORK_PER_SAMPLE, ConditionalCodec
 from orthostream.compression.errors import FrameError
-from orthostream._compile import can_compile
 from orthostream.compression.lattice import NO_RESOLUTION, Resolution
 from orthostream.compression.targets import ErrorBound, error_bound
 from orthostream.datasets import load_airly

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 from orthostream import OrthogonalDictionaryLearning
+from orthostream._compile import can_compile, without_numba
 from orthostream.optimize import LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe
-from orthostream.optimize.polar_decomposition import Path, accelerated, limited_to
+from orthostream.optimize.polar_decomposition import by_singular_values
 
 
 def reference(start: np.ndarray, batches: list[np.ndarray], p: int = 3) -> np.ndarray:
@@ -45,18 +48,18 @@ def learnt(start: np.ndarray, stream: list[np.ndarray], contrast: str = "l3") ->
 @pytest.mark.parametrize(("contrast", "p"), [("l3", 3), ("l4", 4)])
 def test_exact_svd_matches_the_reference(size: int, batch: int, contrast: str, p: int) -> None:
     start, stream = batches(size, batch)
-    with limited_to(Path.EXACT):
+    with by_singular_values():
         found = learnt(start, stream, contrast)
     assert np.abs(found - reference(start, stream, p)).max() < 1e-10
 
 
 @pytest.mark.parametrize(("size", "batch"), [(10, 20), (24, 40), (40, 64)])
-@pytest.mark.parametrize("path", [Path.NUMPY, Path.COMPILED])
-def test_fast_kernel_matches_the_reference(size: int, batch: int, path: Path) -> None:
-    if path is Path.COMPILED and accelerated() is None:
+@pytest.mark.parametrize("path", ["numpy", "compiled"])
+def test_fast_kernel_matches_the_reference(size: int, batch: int, path: str) -> None:
+    if path == "compiled" and not can_compile():
         pytest.skip("Numba is not installed or turned off")
     start, stream = batches(size, batch)
-    with limited_to(path):
+    with without_numba() if path == "numpy" else nullcontext():
         found = learnt(start, stream)
     assert np.abs(found - reference(start, stream)).max() < 1e-8
 
@@ -64,21 +67,19 @@ def test_fast_kernel_matches_the_reference(size: int, batch: int, path: Path) ->
 @pytest.mark.parametrize(("size", "batch"), [(10, 10), (24, 40), (56, 6)])
 def test_compiled_and_plain_steps_agree(size: int, batch: int) -> None:
     """From the same state, at each of 500 steps; whole runs part by what rounding grows to before they settle."""
-    if accelerated() is None:
+    if not can_compile():
         pytest.skip("Numba is not installed or turned off")
     start, stream = batches(size, batch)
-    fast, plain = (StochasticFrankWolfe(SpectralBall(), LpContrast(3), post_step=PolarStep()) for _ in range(2))
-    with limited_to(Path.NUMPY):
-        assert plain.fused is None
-    assert fast.fused is not None
-    state, taken, worst = fast.init(start), 0, 0.0
+    solver = StochasticFrankWolfe(SpectralBall(), LpContrast(3), post_step=PolarStep())
+    state, taken, worst = solver.init(start), 0, 0.0
     for rows in stream:
-        with limited_to(Path.NUMPY):
-            other = plain.step(state, rows)
-        taken += fast.fused(state, rows) is not None
-        state = fast.step(state, rows)
+        with without_numba():
+            other = solver.step(state, rows)
+        compiled = solver.compiled_step(state, rows)
+        taken += compiled is not None
+        state = other if compiled is None else compiled
         worst = max(worst, float(np.abs(state.x - other.x).max()))
-    assert taken > 350  # most steps really took the compiled way
+    assert taken >= 400  # all but the first, whose gradients are nearly singular
     assert worst < 1e-12
 
 

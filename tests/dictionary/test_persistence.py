@@ -100,7 +100,7 @@ def test_bad_files(stream: np.ndarray, tmp_path: Path) -> None:
     np.savez(tmp_path / "pickled.npz", x=np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(SavedEstimatorError):
         OrthogonalDictionaryLearning.load(tmp_path / "pickled.npz")
-    newer = good.read_bytes().replace(b'"version": 1', b'"version": 9')
+    newer = good.read_bytes().replace(b'"version": 2', b'"version": 9')
     (tmp_path / "newer").write_bytes(newer)
     with pytest.raises(SavedEstimatorError):  # the checksum of the archive sees it first
         OrthogonalDictionaryLearning.load(tmp_path / "newer")

@@ -60,4 +60,4 @@ def test_float32_stays_float32(estimator: Any, stream: np.ndarray) -> None:
     learner.partial_fit(stream[50:60])  # a double in between does not change the learner's mind
     assert learner.components_.dtype == np.float32
     assert learner.transform(rows).dtype == np.float32
-    assert learner.state_.gradient.dtype == np.float32
+    assert learner.state_.x.dtype == np.float64  # the solver's own precision

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import faulthandler
-import importlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from orthostream._compile import can_compile, without_numba
 from orthostream._typing import FloatArray
-from orthostream.optimize import fused
-from orthostream.optimize.polar_decomposition import kernel
 
 WithSpectrum = Callable[..., FloatArray]
 
@@ -54,26 +53,13 @@ def with_spectrum(orthonormal: Callable[..., FloatArray]) -> WithSpectrum:
     return make
 
 
-@pytest.fixture
-def use_path(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Return a switch between the ``numpy`` and the ``compiled`` path, whatever the environment says."""
-
-    def switch(name: str) -> None:
-        module = None
-        if name == "compiled":
-            pytest.importorskip("numba", reason="the compiled path needs Numba")
-            module = importlib.import_module("orthostream.optimize.polar_decomposition.compiled")
-        for place in (kernel, fused):
-            monkeypatch.setattr(place, "accelerated", lambda: module)
-
-    return switch
-
-
 @pytest.fixture(params=["numpy", "compiled"])
-def path(request: pytest.FixtureRequest, use_path: Callable[[str], None]) -> str:
-    """Run the test once on each path."""
-    use_path(request.param)
-    return str(request.param)
+def path(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run the test once in plain NumPy, and once compiled."""
+    if request.param == "compiled" and not can_compile():
+        pytest.skip("Numba is not installed, or turned off")
+    with without_numba() if request.param == "numpy" else nullcontext():
+        yield str(request.param)
 
 
 @pytest.fixture

@@ -76,10 +76,9 @@ def save(file: Path, state: State) -> None:
 
 def assert_identical(one: State, other: State) -> None:
     assert one.t == other.t
-    assert (one.course is None) == (other.course is None)
-    assert (one.course or {}).keys() == (other.course or {}).keys()
-    courses = ([*(state.course or {}).values()] for state in (one, other))
-    for mine, its in (*zip(one[1:5], other[1:5], strict=True), *zip(*courses, strict=True)):
+    assert one.memory.layout.shapes == other.memory.layout.shapes
+    arrays = ((state.x, state.memory.array, state.oracle, state.average) for state in (one, other))
+    for mine, its in zip(*arrays, strict=True):
         assert (mine is None) == (its is None)
         if mine is not None:
             mine, its = np.asarray(mine), np.asarray(its)
@@ -95,11 +94,11 @@ def test_going_on_is_bit_identical(name: str, through: str, path: str, tmp_path:
     solver = pickle.loads(pickle.dumps(solver)) if through == "pickle" else solver
     for _ in range(2):  # just begun, and under way
         if through == "arrays":
-            restored = State.from_arrays({key: value.copy() for key, value in state.to_arrays().items()})
+            restored = solver.restore({key: value.copy() for key, value in state.to_arrays().items()})
         elif through == "file":
             save(tmp_path / "state.npz", state)
             with np.load(tmp_path / "state.npz", allow_pickle=False) as stored:
-                restored = State.from_arrays(dict(stored))
+                restored = solver.restore(dict(stored))
         else:
             restored = pickle.loads(pickle.dumps(state))
         assert_identical(restored, state)
@@ -113,7 +112,7 @@ def test_file_need_not_be_read_as_a_whole(name: str, tmp_path: Path, rng: Any) -
     state = advance(solver, state, 1)
     save(tmp_path / "state.npz", state)
     with np.load(tmp_path / "state.npz") as stored:
-        restored = State.from_arrays(stored)  # a mapping, as good as a dictionary
+        restored = solver.restore(stored)  # a mapping, as good as a dictionary
     assert_identical(restored, state)
 
 
@@ -122,25 +121,50 @@ def test_arrays_are_plain(name: str, rng: Any) -> None:
     solver, state = start(name, rng)
     arrays = advance(solver, state, 1).to_arrays()
     assert all(type(array) is np.ndarray and array.dtype != object for array in arrays.values())
-    course = {f"course/{part}" for part in state.course or {}}
-    assert set(arrays) == {"t", "x", "gradient", "memory"} | ({"average"} if solver.average else set()) | course
+    memory = {f"memory/{part}" for part in state.memory}
+    assert set(arrays) == {"t", "x", "oracle"} | ({"average"} if solver.average else set()) | memory
     assert arrays["t"] == 8
 
 
-@pytest.mark.parametrize("missing", ["t", "x", "gradient", "memory"])
+@pytest.mark.parametrize("missing", ["t", "x", "oracle"])
 def test_missing_arrays_are_named(missing: str, rng: Any) -> None:
-    _, state = start("Algorithm 1", rng)
+    solver, state = start("Algorithm 1", rng)
     arrays = state.to_arrays()
     del arrays[missing]
     with pytest.raises(ValueError, match=f"no solver state: {missing} missing"):
-        State.from_arrays(arrays)
+        solver.restore(arrays)
+
+
+@pytest.mark.parametrize("name", ["Algorithm 1", "hand-over", "replay"])
+def test_a_memory_of_another_kind_is_refused(name: str, rng: Any) -> None:
+    solver, state = start(name, rng)
+    arrays = state.to_arrays()
+    lost = list(state.memory)[1]
+    del arrays[f"memory/{lost}"]
+    with pytest.raises(ValueError, match=f"remembers {lost} of shape"):
+        solver.restore(arrays)
+
+
+@pytest.mark.parametrize("name", ["Algorithm 2", "Algorithm 2, a stack", "hand-over", "replay"])
+def test_arrays_of_version_0_1_are_understood(name: str, rng: Any) -> None:
+    """They were called gradient, memory (what is the oracle's now) and, for what estimates remember, course/..."""
+    solver, state = start(name, rng)
+    state = advance(solver, state, 1)
+    old = {"t": np.asarray(state.t), "x": state.x, "memory": np.asarray(state.oracle)}
+    for part, array in state.memory.items():
+        names = {"gradient": "gradient", "pairs": "course/matrices"}
+        if part != "steps":
+            old[names.get(part, f"course/{part}")] = array
+    if state.average is not None:
+        old["average"] = state.average
+    assert_identical(solver.restore(old), state)
 
 
 def test_average_may_be_missing(rng: Any) -> None:
-    _, state = start("Algorithm 1, averaging", rng)
+    solver, state = start("Algorithm 1, averaging", rng)
     arrays = state.to_arrays()
     del arrays["average"]
-    assert State.from_arrays(arrays).average is None
+    assert solver.restore(arrays).average is None
 
 
 def test_fields_cannot_be_set(rng: Any) -> None:

@@ -86,6 +86,13 @@ def test_the_polar_step_pays_all_the_same(model, starts):
     assert polar[-1] < 0.2 * plain[-1]
 
 
+def after_steps(state, t):
+    """Return a state whose schedule is at step t."""
+    memory = state.memory
+    arrays = {"gradient": memory["gradient"], "steps": np.full(memory["steps"].shape, float(t))}
+    return state._replace(t=t, memory=memory.layout.block(memory.array.shape[:-1], arrays))
+
+
 def test_with_exact_gradients_the_polar_step_can_stand_still(expectation, reflection):
     # Theorem 3 takes its proof from Theorem 2, which allows no operation after the step that raises the objective, and
     # Lemma 4 is false. Once gamma is below 1/2, at t = 5, a reflection stays where it is, at a gap that is
@@ -94,7 +101,7 @@ def test_with_exact_gradients_the_polar_step_can_stand_still(expectation, reflec
     ends = {}
     for name, post_step in (("polar", PolarStep()), ("plain", None)):
         solver = StochasticFrankWolfe(SpectralBall(), (model.value, model.gradient), PaperSchedule(), post_step)
-        state = solver.init(start)._replace(t=4)
+        state = after_steps(solver.init(start), 4)
         for _ in range(200):
             state = solver.step(state, None)
         ends[name] = float(solver.gap(state, None))
@@ -108,7 +115,7 @@ def test_with_sampled_gradients_the_noise_leads_away(expectation, reflection):
     model, start = expectation(10, 0.05), reflection(10, 2.0)
     rng = np.random.default_rng(3)
     solver = StochasticFrankWolfe(SpectralBall(), LpContrast(3), PaperSchedule(), PolarStep())
-    state = solver.init(np.broadcast_to(start, (20, 10, 10)))._replace(t=4)
+    state = after_steps(solver.init(np.broadcast_to(start, (20, 10, 10))), 4)
     before = frank_wolfe_gap(SpectralBall(), state.x, model.gradient(state.x)).mean()
     for _ in range(500):
         state = solver.step(state, model.draw(rng, 20, 10))

@@ -34,6 +34,9 @@ def add_parser(commands: Any) -> None:
         benchmark.add_argument("--json", type=Path, metavar="FILE", help="also write all numbers to a JSON file")
         benchmark.add_argument("--figure", type=Path, metavar="FILE", help="also draw a picture (PNG or SVG)")
         benchmark.add_argument("--quick", action="store_true", help="fewer settings, shorter streams")
+        if name == "learner":
+            what = "real streams and all layouts of rows instead, beside a two-SVD loop (6 minutes)"
+            benchmark.add_argument("--field", action="store_true", help=what)
         benchmark.set_defaults(run=run, benchmark=name)
 
 
@@ -43,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
         if path is not None and not path.parent.is_dir():
             raise UserError(f"there is no folder {path.parent} to write {path.name} to")
     if options.figure is not None:
+        if getattr(options, "field", False):
+            raise UserError("--field draws no picture: leave out --figure")
         if options.figure.suffix not in (".png", ".svg", ".pdf"):
             raise UserError(f"--figure must end in .png, .svg or .pdf, got {options.figure.name}")
         if importlib.util.find_spec("matplotlib") is None:

@@ -18,6 +18,9 @@ from orthostream.cli.trouble import bad_values
 if TYPE_CHECKING:
     from orthostream.optimize import StochasticFrankWolfe
 
+#: Smaller errors are drawn here.
+_LEAST = 1e-17
+
 
 def add_parser(commands: Any) -> None:
     """Add the sub-command."""
@@ -119,9 +122,14 @@ def _learn(name: str, solver: StochasticFrankWolfe, moments: list[int], options:
     return errors
 
 
+def _positive(error: float) -> float:
+    """Return an error as logarithmic axes can show it: it may be exactly zero."""
+    return max(error, _LEAST)
+
+
 def _chart(moments: Sequence[int], curves: dict[str, list[float]], width: int = 64, rows_per_decade: int = 2) -> str:
     """Return the curves as text, on logarithmic axes."""
-    decades = min(16, -math.floor(min(math.log10(max(min(curve), 1e-17)) for curve in curves.values())))
+    decades = min(16, -math.floor(min(math.log10(_positive(min(curve))) for curve in curves.values())))
     height = decades * rows_per_decade + 1
     grid = [[" "] * width for _ in range(height)]
     right = math.log10(moments[-1]) or 1.0
@@ -129,7 +137,7 @@ def _chart(moments: Sequence[int], curves: dict[str, list[float]], width: int = 
     for mark, curve in reversed(list(zip(marks, curves.values(), strict=False))):
         for t, error in zip(moments, curve, strict=True):
             column = round(math.log10(t) / right * (width - 1))
-            row = round(max(-math.log10(max(error, 1e-17)), 0.0) * rows_per_decade)
+            row = round(max(-math.log10(_positive(error)), 0.0) * rows_per_decade)
             grid[min(row, height - 1)][column] = mark
     lines = ["", "recovery error"]
     for i, cells in enumerate(grid):
@@ -168,7 +176,7 @@ def _draw(path: Path, moments: list[int], curves: dict[str, list[float]]) -> Pat
 
     figure, axis = plt.subplots(figsize=(6.4, 4.0))
     for (name, curve), style in zip(curves.items(), ("-", "-", "-", "--", ":"), strict=True):
-        axis.loglog(moments, curve, style, lw=2, label=name)
+        axis.loglog(moments, [_positive(error) for error in curve], style, lw=2, label=name)
     axis.set(xlabel="mini-batches seen", ylabel="recovery error", title="An orthogonal dictionary, from a stream")
     axis.grid(alpha=0.3)
     axis.legend(frameon=False)

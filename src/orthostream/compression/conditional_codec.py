@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from orthostream._compile import can_compile, compiled, kept_on_disk
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.alike import groups_of
 from orthostream.compression.codec import READINGS, Codec, Payload
@@ -23,7 +24,6 @@ from orthostream.compression.kernel import (
     slot_state,
     student,
 )
-from orthostream._compile import can_compile, compiled, kept_on_disk
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
 from orthostream.compression.kernel.slot import CELL, MISSING, RAW
 from orthostream.compression.kernel.slot_state import BROKEN, HASH, Slot, new_slot

@@ -13,51 +13,52 @@ _TINY = 2.2250738585072014e-308
 
 def complete_rows(batch: Any, dictionary: Any) -> Any:
     """Return the rows with NaN replaced; see `missing.complete`."""
-    count, features = batch.shape
     result = batch.copy()
-    places = np.empty(count, np.int64)
-    incomplete = 0
-    for i in range(count):
-        for j in range(features):
+    gaps = np.empty(batch.shape[1], np.int64)
+    for i in range(batch.shape[0]):
+        count = 0
+        for j in range(batch.shape[1]):
             if np.isnan(batch[i, j]):
-                places[incomplete] = i
-                incomplete += 1
-                break
-    units = np.ones(incomplete)
-    filled = np.empty((incomplete, features))
-    for k in range(incomplete):
-        row = batch[places[k]]
-        total = largest = 0.0
-        known = 0
-        for j in range(features):
-            if not np.isnan(row[j]):
-                known += 1
-                largest = max(largest, abs(row[j]))
-        if largest > 0.0:
-            units[k] = largest
-        for j in range(features):
-            if not np.isnan(row[j]):
-                filled[k, j] = row[j] / units[k]
-                total += filled[k, j]
-        for j in range(features):
-            if np.isnan(row[j]):
-                filled[k, j] = total / max(known, 1)
-    for _ in range(ITERATIONS):
-        codes = np.dot(filled, dictionary)
-        for k in range(incomplete):
-            shrinkage = SHRINKAGE * np.dot(codes[k], codes[k]) / codes.shape[1] + _TINY
-            for j in range(codes.shape[1]):
-                energy = codes[k, j] * codes[k, j]
-                codes[k, j] *= energy / (energy + shrinkage)
-        decoded = np.dot(codes, dictionary.T)
-        for k in range(incomplete):
-            row = batch[places[k]]
-            for j in range(features):
-                if np.isnan(row[j]):
-                    filled[k, j] += RELAXATION * (decoded[k, j] - filled[k, j])
-    for k in range(incomplete):
-        i = places[k]
-        for j in range(features):
-            if np.isnan(batch[i, j]):
-                result[i, j] = filled[k, j] * units[k]
+                gaps[count] = j
+                count += 1
+        if count > 0:
+            _complete_row(result[i], gaps[:count], dictionary)
     return result
+
+
+def _complete_row(row: Any, gaps: Any, dictionary: Any) -> None:
+    """Fill the gaps of a row in place.
+
+    An iteration changes the row in the gaps alone, so that the codes follow from the last ones, and only the gaps are
+    decoded.
+    """
+    features, atoms = dictionary.shape
+    for g in gaps:
+        row[g] = 0.0
+    unit = max(np.max(np.abs(row)), _TINY)
+    filled = row / unit
+    mean = np.sum(filled) / max(features - gaps.size, 1)
+    for g in gaps:
+        filled[g] = mean
+    codes = np.dot(filled, dictionary)
+    shrunk = np.empty(atoms)
+    changes = np.empty(gaps.size)
+    for _ in range(ITERATIONS):
+        shrinkage = SHRINKAGE * np.dot(codes, codes) / atoms + _TINY
+        for j in range(atoms):
+            energy = codes[j] * codes[j]
+            shrunk[j] = codes[j] * energy / (energy + shrinkage)
+        for k in range(gaps.size):
+            atom_values = dictionary[gaps[k]]
+            decoded = 0.0
+            for j in range(atoms):
+                decoded += shrunk[j] * atom_values[j]
+            changes[k] = RELAXATION * (decoded - filled[gaps[k]])
+        for k in range(gaps.size):
+            change = changes[k]
+            filled[gaps[k]] += change
+            atom_values = dictionary[gaps[k]]
+            for j in range(atoms):
+                codes[j] += change * atom_values[j]
+    for g in gaps:
+        row[g] = filled[g] * unit

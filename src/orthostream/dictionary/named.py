@@ -57,9 +57,7 @@ class Parts(NamedTuple):
     post_step: PostStep | None
 
 
-def parts_by_name(
-    contrast: str | Objective | GradientEstimate, schedule: str | Schedule, average: bool
-) -> Parts:
+def parts_by_name(contrast: str | Objective | GradientEstimate, schedule: str | Schedule, average: bool) -> Parts:
     """Return the parts that the parameters ``contrast`` and ``schedule`` describe together.
 
     "auto" and "auto" are the recommended learner, unless the iterates are to be averaged, which belongs to the paper's
@@ -87,7 +85,7 @@ def parts_by_name(
     if isinstance(contrast, GradientEstimate) or contrast == "energy":
         if schedule != "auto":
             raise ValueError(f"contrast {contrast!r} has a schedule of its own: leave out schedule={schedule!r}.")
-        return Parts(Replay() if contrast == "energy" else contrast, None, PolarStep())
+        return Parts(contrast if isinstance(contrast, GradientEstimate) else Replay(), None, PolarStep())
     objective = LpContrast(_POWERS[contrast]) if isinstance(contrast, str) else contrast
     if isinstance(pace, AdaptiveSchedule):
         if type(objective) is not LpContrast:

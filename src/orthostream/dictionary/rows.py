@@ -16,7 +16,7 @@ _NUMBERS = "fiu"
 def quick_rows(estimator: Any, X: Any) -> FloatArray | None:
     """Return rows in double precision and C order, if a glance at them is enough; None if they need validation.
 
-    A glance is enough for numbers in an array or a list, and for a data frame that has the very columns of the first one.
+    A glance is enough for numbers in an array or a list, and for a data frame that has the columns of the first one.
     Values are not looked at.
     """
     if not hasattr(estimator, "state_"):
@@ -29,13 +29,20 @@ def quick_rows(estimator: Any, X: Any) -> FloatArray | None:
             array = np.asarray(X)
         except ValueError:  # ragged
             return None
-    elif named and getattr(X, "columns", None) is estimator.__dict__.get("_columns", estimator):
+    elif named and _same(getattr(X, "columns", None), estimator.__dict__.get("_columns")):
         array, named = X.to_numpy(), False
     else:
         return None
     if named or array.ndim != 2 or array.shape[1] != estimator.n_features_in_ or array.dtype.kind not in _NUMBERS:
         return None
     return np.ascontiguousarray(array, dtype=np.float64) if len(array) else None
+
+
+def _same(columns: Any, known: Any) -> bool:
+    """Return whether the columns of a data frame are those of the first one, in the same order."""
+    if columns is None or known is None:
+        return False
+    return columns is known or (hasattr(columns, "equals") and bool(columns.equals(known)))
 
 
 def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:

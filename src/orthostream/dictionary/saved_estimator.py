@@ -64,7 +64,7 @@ class SavedEstimator:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **parameters: Any) -> Self:
-        """Return the estimator that `save` wrote; keyword arguments replace parameters, or give those it could not save."""
+        """Return the estimator that `save` wrote; keyword arguments replace or add parameters."""
         header, arrays = persistence.read(path)
         if header.get("class") != cls.__name__:
             raise persistence.SavedEstimatorError(
@@ -97,12 +97,11 @@ class SavedEstimator:
         estimator.scale_ = float(header["scale"])
         state = {n.removeprefix("state/"): a for n, a in arrays.items() if n.startswith("state/")}
         estimator._dtype = np.dtype(header.get("dtype", str(state["x"].dtype)))
-        saved = cls(**words)  # as it was when it was saved
-        saved.scale_ = estimator.scale_  # type: ignore[attr-defined]
+        own = {name: parameters[name] for name in header.get("own", ())}
+        saved = cls(**(words | own))  # as it was when it was saved
+        saved.scale_ = estimator.scale_
         before = saved._make_solver()
         estimator.state_ = before.restore(state)
-        if not before.estimate.fits(estimator.state_.memory, estimator.state_.x):
-            raise ValueError("what the learner remembers has other shapes than its dictionary.")
         estimator.solver_ = estimator._make_solver()
         if parameters.keys() & {"contrast", "schedule", "average"}:
             estimator.state_ = estimator.solver_.adopted(estimator.state_, before)

@@ -142,9 +142,11 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             self._begin(rows)
         state = self.solver_.compiled_step(self.state_, rows, weights) if self.scale_ == 1.0 else None
         if state is None:
-            if not self._is_plain(rows):
+            if self._is_plain(rows):  # but refused
+                state = self.solver_.plain_step(self.state_, rows, weights)
+            else:
                 rows = self._completed(self._scaled(rows))
-            state = self.solver_.step(self.state_, rows, weights)
+                state = self.solver_.step(self.state_, rows, weights)
         self.state_ = state
         if not self.callbacks:
             return False
@@ -179,7 +181,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _scaled(self, batch: Any) -> Any:
         """Return the mini-batch in units in which no power of it overflows or vanishes; refuse infinity."""
         values = batch if isinstance(batch, np.ndarray) else batch.data
-        largest = float(np.nanmax(np.abs(values), initial=0.0))
+        largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
         if largest == np.inf:
             raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
         learnt = hasattr(self, "state_")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.block import Block
+from orthostream.optimize.array_block import ArrayBlock
 
 
 class State(NamedTuple):
@@ -18,7 +18,7 @@ class State(NamedTuple):
     """Steps taken."""
     x: FloatArray
     """The current point, in double precision."""
-    memory: Block
+    memory: ArrayBlock
     """What the estimate of the gradient remembers."""
     oracle: FloatArray | float
     """What the set's oracle remembers, a number for each problem."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from orthostream._compile import can_compile
 from orthostream._typing import FloatArray
-from orthostream.optimize.block import Block
+from orthostream.optimize.array_block import ArrayBlock
 from orthostream.optimize.callbacks import Callback, Progress, Result, Status, notify
 from orthostream.optimize.estimates import GradientEstimate
 from orthostream.optimize.estimates.given import check_part, estimate_of
@@ -102,9 +102,11 @@ class StochasticFrankWolfe:
 
     def init(self, x: ArrayLike) -> State:
         """Return the state before the first step, from a feasible point or a stack of them."""
-        point = np.array(x, dtype=float, order="C")
+        given = np.asarray(x)
+        point = np.array(given, dtype=float, order="C")
+        tolerance = 1e-4 if given.dtype == np.float32 else 1e-8
         self.feasible.check_shape(point.shape)
-        if not np.isfinite(point).all() or not self.feasible.contains(point, 1e-8):
+        if not np.isfinite(point).all() or not self.feasible.contains(point, tolerance):
             hint = "; project it first" if hasattr(self.feasible, "project") else ""
             raise ValueError(f"the starting point lies outside of {type(self.feasible).__name__}{hint}.")
         self.post_step.check_start(self.feasible, point)
@@ -116,6 +118,10 @@ class StochasticFrankWolfe:
         taken = self.compiled_step(state, batch, weights)
         if taken is not None:
             return taken
+        return self.plain_step(state, batch, weights)
+
+    def plain_step(self, state: State, batch: Batch, weights: FloatArray | None = None) -> State:
+        """Return the state after one mini-batch, part by part: the step that works for any parts and any mini-batch."""
         if batch_size(batch) == 0:
             raise ValueError("the mini-batch holds no samples.")
         t, x, memory, oracle, average = state
@@ -135,26 +141,45 @@ class StochasticFrankWolfe:
         t, x, memory, oracle, average = state
         if batch.ndim < 2 or batch.ndim > x.ndim or batch.shape[-1] != x.shape[-2] or not batch.size:
             return None
-        if batch.ndim < x.ndim:
+        if batch.shape[:-2] != x.shape[:-2]:
             batch = np.broadcast_to(batch, x.shape[:-2] + batch.shape[-2:])
+        if not x.flags.c_contiguous:
+            x = np.ascontiguousarray(x)
         flags = batch.flags
         if batch.dtype is not _DOUBLE or not flags.c_contiguous or not flags.writeable:
             batch = np.array(batch, dtype=float, order="C")  # the step is compiled for this one type
         shape = batch.shape[:-1]
         counts = _ones(shape) if weights is None else np.array(np.broadcast_to(weights, shape), dtype=float)
         settings = self.estimate.settings(memory, x.shape[-1], shape[-1])
-        if x.ndim == 2:
-            x, oracle, block, good = self._machine_code.single(x, oracle, memory.array, batch, counts, *settings)
-        else:
-            arguments = (x, oracle, memory.array, batch, counts)
-            flat = (np.reshape(a, (-1, *a.shape[x.ndim - 2 :])) for a in arguments)  # type: ignore[union-attr]
-            results = self._machine_code.stack(*flat, *settings)
-            x, oracle, block = (np.reshape(a, np.shape(b)) for a, b in zip(results, arguments, strict=False))
-            good = results[-1]
-        if not good:
-            return None
         t += 1
-        return State(t, x, Block(memory.layout, block), oracle, average if average is None else _averaged(average, x, t))
+        if x.ndim > 2:
+            x, oracle, block = self._compiled_stack(state._replace(x=x), batch, counts, settings)
+        else:
+            x, oracle, block, good = self._machine_code.single(x, oracle, memory.array, batch, counts, *settings)
+            if not good:
+                return None
+        return State(
+            t, x, ArrayBlock(memory.layout, block), oracle, average if average is None else _averaged(average, x, t)
+        )
+
+    def _compiled_stack(
+        self, state: State, batch: FloatArray, counts: FloatArray, settings: tuple[float, float, float, float]
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return points, oracles' and estimates' memories of a stack; problems that are refused go the plain way."""
+        several = state.x.ndim - 2
+
+        def flat(a: Any) -> FloatArray:
+            return np.reshape(a, (-1, *np.shape(a)[several:]))
+
+        arguments = [flat(a) for a in (state.x, state.oracle, state.memory.array, batch, counts)]
+        x, oracle, block, good = self._machine_code.stack(*arguments, *settings)
+        points, lows, blocks, rows, weights = arguments
+        for i in np.flatnonzero(~good):
+            one = State(state.t, points[i], ArrayBlock(state.memory.layout, blocks[i]), float(lows[i]))
+            one = self.plain_step(one, rows[i], weights[i])
+            x[i], oracle[i], block[i] = one.x, one.oracle, one.memory.array
+        shape = state.x.shape[:several]
+        return x.reshape(state.x.shape), oracle.reshape(shape), block.reshape(state.memory.array.shape)
 
     @cached_property
     def _kernels(self) -> tuple[Any, ...]:
@@ -174,14 +199,14 @@ class StochasticFrankWolfe:
         return {name: value for name, value in vars(self).items() if name != "_machine_code"}
 
     def restore(self, arrays: dict[str, FloatArray]) -> State:
-        """Return the state that `State.to_arrays` turned into arrays; going on from it is as if nothing had happened."""
+        """Return the state that `State.to_arrays` turned into arrays; going on from it is bit-identical."""
         named, memory = named_arrays(arrays)
         x = np.ascontiguousarray(named["x"])
         oracle = named["oracle"] if named["oracle"].ndim else float(named["oracle"])
         return State(int(named["t"]), x, self.estimate.restored(memory, x), oracle, named.get("average"))
 
     def adopted(self, state: State, other: StochasticFrankWolfe) -> State:
-        """Return a state of another solver as this one can go on from it: the point stays, what does not fit is reset."""
+        """Return a state of another solver as this one can go on from it: what does not fit begins anew."""
         average = None
         if self.average:
             average = state.x.copy() if state.average is None else state.average
@@ -238,4 +263,3 @@ def _averaged(average: FloatArray | None, x: FloatArray, t: int) -> FloatArray |
 @lru_cache(maxsize=64)
 def _ones(shape: tuple[int, ...]) -> FloatArray:
     return np.ones(shape)
-

@@ -29,13 +29,10 @@ def take_step(x: Any, low: float, block: Any, batch: Any, weights: Any, a: float
     return point, low, block, good
 
 
-def take_steps(
-    x: Any, low: Any, blocks: Any, batch: Any, weights: Any, a: float, b: float, c: float, d: float
-) -> Any:
+def take_steps(x: Any, low: Any, blocks: Any, batch: Any, weights: Any, a: float, b: float, c: float, d: float) -> Any:
     """Return the same for a stack of problems, along the first axis."""
     points, lows, new = np.empty_like(x), np.empty_like(low), np.empty_like(blocks)
-    good = True
+    good = np.empty(low.size, np.bool_)
     for i in range(low.size):
-        points[i], lows[i], new[i], certified = take_step(x[i], low[i], blocks[i], batch[i], weights[i], a, b, c, d)
-        good = good and certified
+        points[i], lows[i], new[i], good[i] = take_step(x[i], low[i], blocks[i], batch[i], weights[i], a, b, c, d)
     return points, lows, new, good

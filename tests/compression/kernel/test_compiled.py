@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orthostream.compression.kernel import compiled_rows, learning, presence, range_coder, slot, slot_state, student
 from orthostream._compile import can_compile, compiled
+from orthostream.compression.kernel import compiled_rows, learning, presence, range_coder, slot, slot_state, student
 
 pytestmark = pytest.mark.skipif(not can_compile(), reason="Numba is not installed: there is nothing to compare with")
 

@@ -11,8 +11,8 @@ import zlib
 import numpy as np
 import pytest
 
-from orthostream.compression.codec import READINGS, Payload
 from orthostream._compile import can_compile
+from orthostream.compression.codec import READINGS, Payload
 from orthostream.compression.transform import TransformCodec
 
 #: 120 samples of six sensors, with a gap, an infinite reading and two that are far off; rmse 1.

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from orthostream._compile import can_compile
 from orthostream.compression.codec import DICTIONARY, MOST_READINGS_PER_BYTE, READINGS, UPDATE, Payload
 from orthostream.compression.dictionary_update import QuantisedDictionary
-from orthostream._compile import can_compile
 from orthostream.compression.transform import TransformCodec, dictionary_offer
 from orthostream.compression.transform.budget_control import FRAME_BITS, START_UP_BITS
 

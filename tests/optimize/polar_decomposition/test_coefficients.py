@@ -12,20 +12,36 @@ from hypothesis import strategies as st
 from orthostream._typing import FloatArray
 from orthostream.optimize.polar_decomposition import coefficients as module
 from orthostream.optimize.polar_decomposition.coefficients import (
+    FOURTH,
+    GRID,
     HALLEY,
     LARGEST_RADIUS,
     LOWEST,
-    LOWS,
     MOST_STEPS,
     QUINTIC,
-    Plan,
+    SECOND,
+    SECOND_THEN_FIRST,
+    SECOND_THEN_LOOK,
+    SIXTH,
+    TOLERANCE,
+    VERTEX_TOLERANCE,
+    PolarSteps,
+    grid_index,
     halley,
-    plan,
-    plans,
+    last_steps,
+    linear_root,
+    next_guess,
+    proven_low,
+    quadratic_root,
+    quartic_root,
     quintic,
+    sextic_root,
+    steps_at,
 )
 
-INTERVALS = [*(float(low) for low in LOWS[::4]), 0.95, 0.99, 0.998, 0.9989, 0.9991, 0.9999, 1.0 - 1e-6, 1.0 - 1e-12]
+#: The guesses that steps are planned for: eight to an octave.
+LOWS = [2.0 ** ((index - GRID) / 8.0) for index in range(GRID)]
+INTERVALS = [*(low for low in LOWS[::6]), 0.95, 0.99, 0.998, 0.9989, 0.9991, 0.9999, 1.0 - 1e-6, 1.0 - 1e-12]
 ROOTS = [getattr(module, name) for name in vars(module) if name.endswith("_root") and not name.startswith("_")]
 
 
@@ -83,28 +99,31 @@ def test_steps_keep_the_order_of_promises_anywhere(low: float, at: float) -> Non
         assert reached - 1e-12 <= float(take(kind, coefficients, x)[0]) <= 1.0 + 1e-12
 
 
-def through(steps: Plan, x: FloatArray) -> FloatArray:
+def through(steps: PolarSteps, x: FloatArray) -> FloatArray:
     for kind, coefficients in zip(steps.kinds, steps.coefficients, strict=True):
         x = take(kind, coefficients, x)
     return x
 
 
-@pytest.mark.parametrize("index", range(len(LOWS)))
-def test_plan_reaches_its_promised_error(index: int) -> None:
-    steps = plans()[index]
-    assert 1 <= len(steps.kinds) == len(steps.coefficients) <= MOST_STEPS
-    deviation = np.abs(through(steps, grid(float(LOWS[index]))) - 1.0).max()
-    assert deviation <= steps.error * (1.0 + 1e-6) + 1e-14
-    assert deviation >= 0.9 * steps.error
+@pytest.mark.parametrize("index", range(0, GRID, 3))
+def test_steps_reach_their_promised_error(index: int) -> None:
+    steps = steps_at(index)
+    assert len(steps.kinds) == len(steps.coefficients) <= MOST_STEPS
+    deviation = np.abs(through(steps, grid(LOWS[index])) - 1.0).max()
+    assert deviation <= steps.error * (1.0 + 1e-6) + 1e-13
+    assert deviation >= 0.9 * steps.error - 1e-13
     assert (1.0 + steps.error) ** 2 - 1.0 < LARGEST_RADIUS  # so that root steps can take over
 
 
-@pytest.mark.parametrize("low", LOWS[::7])
-def test_wrong_guess_leaves_positive_values(low: float) -> None:
-    """Values outside of the interval may stay small or exceed 1, but never change their sign or explode."""
-    steps = plan(float(low))
-    outside = np.concatenate([np.geomspace(1e-12, float(low), 1001), np.linspace(1.0, 1.05, 101)])
-    values = through(steps, outside)
+@pytest.mark.parametrize("index", range(0, GRID, 11))
+def test_wrong_guess_leaves_positive_values(index: int) -> None:
+    """Values outside of the interval may stay small or exceed 1, but never change their sign or explode.
+
+    Those above 1 come from rounding alone: every matrix is scaled to a largest singular value of at most 1.
+    """
+    low = LOWS[index]
+    outside = np.concatenate([np.geomspace(1e-3 * low, low, 1001), np.linspace(1.0, 1.01, 101)])
+    values = through(steps_at(index), outside)
     assert (values > 0.0).all()
     assert values.max() < 2.0
     assert (values[:1001] >= outside[:1001]).all()
@@ -127,16 +146,64 @@ def test_root_polynomials_of_every_degree_are_tested() -> None:
     assert len(set(degrees)) == len(degrees)
 
 
-@settings(deadline=None, max_examples=100)
+@pytest.mark.parametrize("tolerance", [TOLERANCE, VERTEX_TOLERANCE, 1e-6])
+@pytest.mark.parametrize("radius", np.geomspace(1e-12, LARGEST_RADIUS, 60))
+def test_last_steps_reach_the_tolerance_and_are_the_cheapest(radius: float, tolerance: float) -> None:
+    radius = float(radius)
+    second = quadratic_root(radius)[1]
+    errors = {
+        SECOND: second,
+        FOURTH: quartic_root(radius)[1],
+        SECOND_THEN_FIRST: linear_root(2.1 * second)[1],
+        SIXTH: sextic_root(radius)[1],
+    }
+    last = last_steps(radius, tolerance)
+    cheapest_first = [SECOND, FOURTH, SECOND_THEN_FIRST, SIXTH]
+    enough = [kind for kind in cheapest_first if errors[kind] <= tolerance]
+    assert last == (enough[0] if enough else SECOND_THEN_LOOK)
+    assert 2.1 * second < radius  # looking again ends some time
+
+
+@settings(deadline=None, max_examples=200)
 @given(low=st.floats(LOWEST, 1.0))
-def test_plan_is_for_the_nearest_interval_that_holds_the_guess(low: float) -> None:
-    chosen = LOWS[[steps is plan(low) for steps in plans()]]
-    assert (chosen <= low * (1.0 + 1e-12)).any()
-    assert chosen.max() >= min(low * 2.0 ** (-1.0 / 8.0), float(LOWS[-1])) * (1.0 - 1e-12)
+def test_steps_are_for_the_nearest_interval_that_holds_the_guess(low: float) -> None:
+    chosen = LOWS[grid_index(low)]
+    assert chosen <= low * (1.0 + 1e-12)
+    assert chosen >= min(low * 2.0 ** (-1.0 / 8.0), LOWS[-1]) * (1.0 - 1e-12)
 
 
-def test_plan_of_the_grid_itself() -> None:
-    for low, steps in zip(LOWS, plans(), strict=True):
-        assert plan(float(low) * (1.0 + 1e-9)) == steps
-    assert plan(LOWEST / 1000.0) == plans()[0]
-    assert plan(1.0) == plans()[-1]
+def test_place_in_the_grid_itself() -> None:
+    assert LOWS[0] == LOWEST
+    assert [grid_index(low * (1.0 + 1e-9)) for low in LOWS] == list(range(GRID))
+    assert grid_index(LOWEST / 1000.0) == 0
+    assert grid_index(1.0) == GRID - 1
+
+
+# What is known of the smallest singular value.
+
+
+@settings(deadline=None, max_examples=200)
+@given(values=st.lists(st.floats(1e-4, 1.0), min_size=1, max_size=30), c=st.floats(3.0, 1e8))
+def test_proven_bound_holds_and_is_worth_something(values: list[float], c: float) -> None:
+    """Never above the smallest singular value; not far below it where the coefficient c is large enough."""
+    spectrum = np.array(values)
+    bound = proven_low(float((1.0 / (1.0 + c * spectrum**2)).sum()), c)
+    rounding = 1e-15 * len(values) / c  # of the squares: 1 is subtracted from a number that may be close to it
+    assert bound**2 <= spectrum.min() ** 2 * (1.0 + 1e-12) + rounding
+    # 1 / (1 + c s^2) < 1 / (c s^2), so the trace is below the sum of those.
+    least = 1.0 / (1.0 / spectrum**2).sum() - 1.0 / c
+    assert bound**2 >= least * (1.0 - 1e-12) - rounding
+
+
+def test_nothing_is_proven_by_a_large_trace() -> None:
+    assert proven_low(1.0, 25.0) == 0.0
+    assert proven_low(3.0, 25.0) == 0.0
+
+
+def test_next_guess_goes_up_slowly_down_fast_and_never_below_what_is_proven() -> None:
+    error = 1e-3
+    assert next_guess(0.1, 2.0 * error, error, 0.0) == pytest.approx(0.103)
+    assert next_guess(0.1, 5.0 * error, error, 0.0) == pytest.approx(0.07)
+    assert next_guess(1e-6, 2.0 * error, error, 0.5) == pytest.approx(0.49)
+    assert next_guess(0.1, 5.0 * error, error, 0.09) == pytest.approx(0.98 * 0.09)
+    assert next_guess(0.998, 2.0 * error, error, 1.0) < 1.0

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from orthostream._compile import can_compile, compiled
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel import range_coder
-from orthostream._compile import can_compile, compiled
 from orthostream.compression.kernel.range_coder import (
     AT,
     DECODING,

@@ -1,8 +1,8 @@
 """Estimates of the gradient: from mini-batches to a gradient and the weight of a step, one in each module."""
 
-from orthostream.optimize.estimates.base import Report, GradientEstimate
+from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.hand_over import HandOver
 from orthostream.optimize.estimates.replay import Replay
 from orthostream.optimize.estimates.running_mean import RunningMean
 
-__all__ = ["Report", "GradientEstimate", "HandOver", "Replay", "RunningMean"]
+__all__ = ["GradientEstimate", "HandOver", "Replay", "Report", "RunningMean"]

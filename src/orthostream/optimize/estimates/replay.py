@@ -6,7 +6,7 @@ import numpy as np
 
 from orthostream import _checks
 from orthostream._typing import BoolArray, FloatArray
-from orthostream.optimize.block import Block, Layout
+from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.objectives.rank_weighted_energy import RankWeightedEnergy
@@ -85,22 +85,22 @@ class Replay(GradientEstimate):
         return Layout(gradient=shape, rows=(room, features), weights=(room,), ranking=(), exponent=())
 
     def update(
-        self, memory: Block, x: FloatArray, batch: Batch, weights: FloatArray | None
-    ) -> tuple[FloatArray, float, Block]:
+        self, memory: ArrayBlock, x: FloatArray, batch: Batch, weights: FloatArray | None
+    ) -> tuple[FloatArray, float, ArrayBlock]:
         fresh, fresh_weights = _told(memory["rows"], batch, weights)
-        live = (fresh_weights > 0.0).any(axis=-1)
+        live = np.asarray((fresh_weights > 0.0).any(axis=-1))
         if not live.any():
             return memory["gradient"], 0.0, memory
         rows, row_weights = _appended(memory["rows"], memory["weights"], fresh, fresh_weights)
         held = np.count_nonzero(row_weights, axis=-1)
         last = slice(row_weights.shape[-1] - max(int(held.max()), 1), None)
-        ranking, gradient, exponent = memory["ranking"] > 0.0, memory["gradient"], memory["exponent"]
+        ranking, gradient, exponent = np.asarray(memory["ranking"] > 0.0), memory["gradient"], memory["exponent"]
         for again in range(self.rounds):
             if again:
                 x, _ = polar(gradient, near=x, sign=-1.0)
             turned, exponent = self._turned(x, rows[..., last, :], row_weights[..., last], ranking)
             gradient = turned if live.all() else np.where(live[..., None, None], turned, gradient)
-            ranking = ranking | (held >= x.shape[-2])
+            ranking = np.asarray(ranking | (held >= x.shape[-2]))
         now = {"gradient": gradient, "rows": rows, "weights": row_weights, "ranking": ranking, "exponent": exponent}
         return gradient, 1.0, memory.layout.block(x.shape[:-2], now)
 
@@ -108,7 +108,8 @@ class Replay(GradientEstimate):
         self, x: FloatArray, rows: FloatArray, row_weights: FloatArray, ranking: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return the gradient at a point over all samples that are held, and the mean exponent of the atoms."""
-        gradient, exponent = np.zeros_like(x), np.zeros(x.shape[:-2])
+        gradient: FloatArray = np.zeros_like(x)
+        exponent: FloatArray = np.zeros(x.shape[:-2])
         if ranking.any():
             gradient, exponent = self._ranked(x, rows, row_weights)
         if not ranking.all():
@@ -116,16 +117,16 @@ class Replay(GradientEstimate):
             exponent = np.where(ranking, exponent, 0.0)
         return gradient, exponent
 
-    def rescaled(self, memory: Block, factor: float) -> Block:
+    def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
         scaled = {"gradient": memory["gradient"] * factor**self.power, "rows": memory["rows"] * factor}
         return memory.layout.block(memory.array.shape[:-1], dict(memory) | scaled)
 
-    def energy(self, memory: Block) -> FloatArray:
+    def energy(self, memory: ArrayBlock) -> FloatArray:
         weights = memory["weights"][..., None]
         total = _divisor(weights.sum(axis=(-2, -1)))
         return np.asarray((np.square(memory["rows"]) * weights).sum(axis=(-2, -1)) / (total * memory["rows"].shape[-1]))
 
-    def report(self, memory: Block, samples: int) -> Report:
+    def report(self, memory: ArrayBlock, samples: int) -> Report:
         """Return how many of the last samples have half of the weight for an atom of mean importance."""
         weights = memory["weights"] * np.exp(-_log_ages(memory["weights"]) * memory["exponent"][..., None])
         newest_first = np.cumsum(weights[..., ::-1], axis=-1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.block import Block, Layout
+from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch, Objective, batch_size
@@ -42,8 +42,8 @@ class RunningMean(GradientEstimate):
         return Layout(gradient=shape, steps=())
 
     def update(
-        self, memory: Block, x: FloatArray, batch: Batch, weights: FloatArray | None
-    ) -> tuple[FloatArray, float, Block]:
+        self, memory: ArrayBlock, x: FloatArray, batch: Batch, weights: FloatArray | None
+    ) -> tuple[FloatArray, float, ArrayBlock]:
         t = _next_step(memory)
         rho, gamma = self.schedule.weights(t, batch_size(batch))
         gradient = rho * self.objective.gradient(x, batch, weights)
@@ -53,14 +53,14 @@ class RunningMean(GradientEstimate):
         stack = memory.array.shape[:-1]
         return gradient, gamma, memory.layout.block(stack, {"gradient": gradient, "steps": np.full(stack, float(t))})
 
-    def rescaled(self, memory: Block, factor: float) -> Block:
+    def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
         stack = memory.array.shape[:-1]
         return memory.layout.block(stack, dict(memory) | {"gradient": memory["gradient"] * factor**self.power})
 
-    def energy(self, memory: Block) -> FloatArray | None:
+    def energy(self, memory: ArrayBlock) -> FloatArray | None:
         return None
 
-    def adopted(self, state: State, other: GradientEstimate) -> Block:
+    def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:
         """Return the memory to go on with: the same gradient, with the length that gradients of this objective have."""
         gradient = state.gradient
         energy = other.energy(state.memory)
@@ -78,11 +78,11 @@ class RunningMean(GradientEstimate):
             return None
         return Kernel("lp_running_mean", ("orthostream.optimize.estimates.running_mean_loops",))
 
-    def settings(self, memory: Block, atoms: int, samples: int) -> tuple[float, float, float, float]:
+    def settings(self, memory: ArrayBlock, atoms: int, samples: int) -> tuple[float, float, float, float]:
         rho, gamma = self.schedule.weights(_next_step(memory), samples)
         return float(rho), float(gamma), self.degree, 0.0
 
 
-def _next_step(memory: Block) -> int:
+def _next_step(memory: ArrayBlock) -> int:
     """Return the number of the next step, from 1; it is the same for all problems of a stack."""
     return int(memory.array.item(memory.layout.size - 1)) + 1

@@ -34,7 +34,7 @@ class Algebra(Protocol):
         ...
 
     def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> tuple[FloatArray, float]:
-        """Return alpha x a^-1 + beta x for positive definite a, which is overwritten, and the (largest) trace of a^-1."""
+        """Return alpha x a^-1 + beta x for positive definite a, which is overwritten, and the largest trace of a^-1."""
         ...
 
 

@@ -38,7 +38,7 @@ GRID = 34 * 8
 LOWEST = 2.0**-34
 
 #: Below this guess the point to stay close to is added to a matrix, with this weight in units of the matrix' norm.
-RIDGED, RIDGE = 1e-5, 3e-8
+RIDGED, RIDGE = 2.0**-13, 3e-8
 
 #: Room for the steps of a plan.
 MOST_STEPS = 6
@@ -118,6 +118,11 @@ def next_guess(low: float, radius: float, error: float, bound: float) -> float:
     """
     guess = 0.7 * low if radius > 4.2 * error + 1e-9 else 1.03 * low
     return min(max(guess, 0.98 * bound), 0.999)
+
+
+def guess_to_carry(low: float, guess: float) -> float:
+    """Return a guess as it is, or 0 where the product path without a ridge has come to the end of its accuracy."""
+    return 0.0 if low >= RIDGED > guess else max(guess, LOWEST)
 
 
 def proven_low(trace: float, c: float) -> float:

@@ -25,6 +25,7 @@ from orthostream.optimize.polar_decomposition.coefficients import (
     TOLERANCE,
     VERTEX_TOLERANCE,
     grid_index,
+    guess_to_carry,
     last_steps,
     linear_root,
     next_guess,
@@ -130,7 +131,7 @@ def _trace(a: Any) -> float:
     return total
 
 
-def _square_norm(a: Any) -> float:
+def _square_norm(a: Any) -> Any:
     flat = a.reshape(-1)
     return np.dot(flat, flat)
 
@@ -265,10 +266,11 @@ def spectral_oracle(gradient: Any, x: Any, low: float, gamma: float) -> Any:
     if low < LOWEST:
         return gradient, low, False
     tolerance = TOLERANCE if gamma == 1.0 else VERTEX_TOLERANCE
-    if low >= RIDGED:
-        return polar_loop(gradient, low, -1.0, tolerance)
-    weight = RIDGE * math.sqrt(_square_norm(gradient))
-    return polar_loop(gradient - weight * x, low, -1.0, tolerance)
+    a = gradient
+    if low < RIDGED:
+        a = gradient - (RIDGE * math.sqrt(_square_norm(gradient))) * x
+    vertex, guess, good = polar_loop(a, low, -1.0, tolerance)
+    return vertex, guess_to_carry(low, guess), good
 
 
 def polar_step(x: Any, vertex: Any, gamma: float) -> Any:

@@ -19,4 +19,3 @@ class Schedule(ABC):
     @abstractmethod
     def weights(self, t: int, samples: int) -> tuple[float, float]:
         """Return (rho, gamma) of step t, whose mini-batch has this many samples."""
-

@@ -10,9 +10,9 @@ from orthostream._checks import positive
 from orthostream._typing import FloatArray
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.polar_decomposition import polar
+from orthostream.optimize.polar_decomposition.chosen_path import ORACLE
 from orthostream.optimize.polar_decomposition.exact import thin_svd
-from orthostream.optimize.polar_decomposition.polar import ORACLE
-from orthostream.optimize.sets.base import ConvexSet
+from orthostream.optimize.sets.base import ConvexSet, as_float
 
 
 class SpectralBall(ConvexSet):
@@ -35,7 +35,8 @@ class SpectralBall(ConvexSet):
         self.radius = positive("radius", radius)
 
     def lmo(self, gradient: FloatArray) -> FloatArray:
-        return polar(gradient, sign=-1.0)[0] * self.radius
+        vertex = polar(gradient, sign=-1.0)[0] * self.radius
+        return vertex.astype(as_float(gradient).dtype, copy=False)
 
     def oracle(
         self, gradient: FloatArray, x: FloatArray, memory: FloatArray | float

@@ -56,7 +56,9 @@ def listen(batch: Batch, x: FloatArray, weights: FloatArray | None, p: float) ->
     counted = (energies != 0.0) * (1.0 if weights is None else weights)  # zeros are no evidence of a narrow spike
     samples = counted.sum(axis=-1)
     shares = counted / np.maximum(samples, TINY)[..., None]
-    return Heard(z, layers, shares, samples.reshape(-1).tolist(), (np.vecdot(energies, shares) / atoms).ravel().tolist())
+    return Heard(
+        z, layers, shares, samples.reshape(-1).tolist(), (np.vecdot(energies, shares) / atoms).ravel().tolist()
+    )
 
 
 @lru_cache(maxsize=64)
@@ -72,10 +74,7 @@ def _shares(count: int) -> FloatArray:
 def share_inside(batch: Batch, heard: Heard) -> list[float]:
     """Return the share of the energy of a mini-batch that its coefficients hold, of each problem."""
     z = heard.z
-    if isinstance(batch, np.ndarray):
-        total = np.vecdot(batch, batch).sum(axis=-1)
-    else:
-        total = batch.power(2).sum()
+    total = np.vecdot(batch, batch).sum(axis=-1) if isinstance(batch, np.ndarray) else batch.power(2).sum()
     shares: list[float] = np.reshape(np.vecdot(z, z).sum(axis=-1) / np.maximum(total, TINY), -1).tolist()
     return shares
 
@@ -168,7 +167,7 @@ def remember(pairs: FloatArray, heard: Heard, score: FloatArray, gate_weight: Nu
 
 
 def force_ratios(pairs: FloatArray, trusts: list[float]) -> list[tuple[float, float]]:
-    """Return the squared mean force over its variance, of each problem: all pairs of atoms together, and the largest."""
+    """Return the squared mean force over its variance, of each problem: of all pairs together, and the largest."""
     flat = pairs.reshape(*pairs.shape[:-2], -1)
     force, power = flat[..., FORCE, :], flat[..., POWER, :]
     squares, powers = np.vecdot(force, force), np.vecdot(power, _ones(power.shape[-1]))

@@ -18,8 +18,8 @@ PUSH, PUSH_YOUNG = 2.0, 4.0
 PULL = 0.35
 # Ratio of spike to slab below which codes count as sparse, and below which the clock waits for the hand-over.
 SPARSE, WAIT = 0.2, 0.1
-# With fewer atoms than features: the share of the energy that the atoms must hold for spike and slab to start, and to go
-# on.
+# With fewer atoms than features: the share of the energy that the atoms must hold for spike and slab to start, and to
+# go on.
 INSIDE, OUTSIDE = 0.98, 0.9
 # Correlation of two gates above which a pair of atoms counts as stuck.
 STUCK = 0.5

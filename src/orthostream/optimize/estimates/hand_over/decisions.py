@@ -106,7 +106,9 @@ def score_shape(n: Any, sparsity: float, bent: float, gated: float, p: float, wh
     return share * min((p - 1.0) * n[BEND], bent), PULL * max(n[ENERGY], 1e-100) ** (1.0 - 0.5 * p)
 
 
-def weigh_evidence(n: Any, sparsity: float, slab: float, misfit: float, energy: float, turn: float, size: float) -> None:
+def weigh_evidence(
+    n: Any, sparsity: float, slab: float, misfit: float, energy: float, turn: float, size: float
+) -> None:
     """Compare spike and slab with a plain normal distribution, and the most correlated pair with the same pair turned.
 
     ``misfit`` is the mean of log(1 + exp(-log-odds)), ``energy`` the mean square and ``size`` the number of the

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize.block import Block, Layout
+from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.hand_over import arrays
 from orthostream.optimize.estimates.hand_over import decisions as decide
@@ -72,8 +72,8 @@ class HandOver(GradientEstimate):
 
     None of the constants depends on the data: see `orthostream.optimize.estimates.hand_over.constants` and
     docs/learner.md. A step has one polar factor, where Algorithm 2 has two. The memory is a gradient, three matrices of
-    K x K, four rows of K and seventeen numbers. With fewer atoms than features the energy is not constant: spike and slab
-    then requires nearly all of it inside the span of the atoms, and other streams stay with the first contrast.
+    K x K, four rows of K and seventeen numbers. With fewer atoms than features the energy is not constant: spike and
+    slab then requires nearly all of it inside the span of the atoms, and other streams stay with the first contrast.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class HandOver(GradientEstimate):
         atoms = shape[-1]
         return Layout(gradient=shape, numbers=(COUNT,), atoms=(4, atoms), pairs=(3, atoms, atoms))
 
-    def rescaled(self, memory: Block, factor: float) -> Block:
+    def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
         numbers = memory["numbers"].copy()
         numbers[..., [SIGNAL, ENERGY]] *= factor**2
         numbers[..., BEND] *= factor ** (self.p - 2.0)
@@ -123,17 +123,17 @@ class HandOver(GradientEstimate):
         }
         return memory.layout.block(numbers.shape[:-1], scaled)
 
-    def energy(self, memory: Block) -> FloatArray:
+    def energy(self, memory: ArrayBlock) -> FloatArray:
         return np.asarray(memory["numbers"][..., ENERGY])
 
-    def report(self, memory: Block, samples: int) -> Report:
+    def report(self, memory: ArrayBlock, samples: int) -> Report:
         numbers = memory["numbers"]
         half_life = self.schedule.longest(memory["atoms"].shape[-1])
         rhos = [decide.new_weight(n, samples, half_life)[0] for n in numbers.reshape(-1, COUNT).tolist()]
         rho = np.minimum(np.reshape(rhos, numbers.shape[:-1]), 1.0 - 1e-12)
         return Report(numbers[..., PHASE], -samples * math.log(2.0) / np.log1p(-rho), numbers[..., CHANGES])
 
-    def current(self, memory: Block) -> Objective:
+    def current(self, memory: ArrayBlock) -> Objective:
         """Return the contrast of the present phase of a single problem, the mixture as it was measured."""
         if memory["numbers"].ndim != 1:
             raise ValueError("problems of a stack may be in different phases: look at one of them.")
@@ -143,7 +143,7 @@ class HandOver(GradientEstimate):
     def kernel(self) -> Kernel:
         return _KERNEL
 
-    def settings(self, memory: Block, atoms: int, samples: int) -> tuple[float, float, float, float]:
+    def settings(self, memory: ArrayBlock, atoms: int, samples: int) -> tuple[float, float, float, float]:
         settings = self._settings.get(atoms)
         if settings is None:
             settings = (self.p, float(self.schedule.longest(atoms)), float(self._adaptive), float(self.sparse))
@@ -151,16 +151,16 @@ class HandOver(GradientEstimate):
         return settings
 
     def update(
-        self, memory: Block, x: FloatArray, batch: Batch, weights: FloatArray | None
-    ) -> tuple[FloatArray, float, Block]:
-        """Return the running mean of gradients after a mini-batch, gamma = 1 (0 where nothing was heard), the memory."""
+        self, memory: ArrayBlock, x: FloatArray, batch: Batch, weights: FloatArray | None
+    ) -> tuple[FloatArray, float, ArrayBlock]:
+        """Return the running mean of gradients, gamma (1, or 0 where the mini-batch is all zero), and the memory."""
         heard = arrays.listen(batch, x, weights, self.p)
         if not all(map(math.isfinite, heard.energies)):
             raise ValueError("the mini-batch is not finite: look for NaN, infinity or extreme values in it.")
         live = [energy > NOTHING for energy in heard.energies]
         if not any(live):
             return memory["gradient"], 0.0, memory
-        new = Block(memory.layout, memory.array.copy())
+        new = ArrayBlock(memory.layout, memory.array.copy())
         problems = self._begin_step(new, heard, x.shape[-1])
         score = self._score(problems, new, heard, x.shape[-2] == x.shape[-1])
         self._remember(problems, new, heard, batch, score)
@@ -171,7 +171,7 @@ class HandOver(GradientEstimate):
             new.array[~kept] = memory.array[~kept]
         return new["gradient"], 1.0, new
 
-    def _begin_step(self, memory: Block, heard: arrays.Heard, atoms: int) -> list[_Problem]:
+    def _begin_step(self, memory: ArrayBlock, heard: arrays.Heard, atoms: int) -> list[_Problem]:
         """Return the numbers of each problem with the weight of the new gradient and the mixture."""
         half_life = self.schedule.longest(atoms)
         problems = []
@@ -186,7 +186,7 @@ class HandOver(GradientEstimate):
             problems.append(_Problem(n, energy, samples, per_atom, rho, floor, decide.mixture(n)))
         return problems
 
-    def _score(self, problems: list[_Problem], memory: Block, heard: arrays.Heard, whole: bool) -> FloatArray:
+    def _score(self, problems: list[_Problem], memory: ArrayBlock, heard: arrays.Heard, whole: bool) -> FloatArray:
         """Open the gates and weigh the evidence; return the score of the contrast in force."""
         stack = memory.array.shape[:-1]
         odds, slope = _spread([decide.log_odds(*one.mixture) for one in problems], stack)
@@ -203,12 +203,17 @@ class HandOver(GradientEstimate):
         sparse = [one.n[PHASE] == 1.0 for one in problems]
         factor, misfits, turns = heard.layers[..., arrays.SIZE, :, :], [0.0] * len(sparse), [0.0] * len(sparse)
         if any(sparse):
-            wide = [decide.log_odds(a, decide.widened(spike, slab), slab) for a, spike, slab in (o.mixture for o in problems)]
+            wide = [
+                decide.log_odds(a, decide.widened(spike, slab), slab)
+                for a, spike, slab in (o.mixture for o in problems)
+            ]
             gates = arrays.gate(heard, *_spread(wide, stack))
             factor = gates if all(sparse) else np.where(np.reshape(sparse, (*stack, 1, 1)), gates, factor)
             misfits = arrays.misfit(heard)
-            pair = (np.reshape([int(one.n[place]) for one in problems], stack) for place in (FIRST, SECOND))
-            turns = arrays.gain_of_turning(heard, *pair, odds, slope)
+            first_atom, second_atom = (
+                np.reshape([int(one.n[place]) for one in problems], stack) for place in (FIRST, SECOND)
+            )
+            turns = arrays.gain_of_turning(heard, first_atom, second_atom, odds, slope)
         gate_weights = []
         for one, mean, misfit, turn in zip(problems, means, misfits, turns, strict=True):
             n, (sparsity, _, slab) = one.n, one.mixture
@@ -222,7 +227,7 @@ class HandOver(GradientEstimate):
 
     @staticmethod
     def _remember(
-        problems: list[_Problem], memory: Block, heard: arrays.Heard, batch: Batch, score: FloatArray
+        problems: list[_Problem], memory: ArrayBlock, heard: arrays.Heard, batch: Batch, score: FloatArray
     ) -> None:
         """Take the score into the running means of gradients and of pairs of atoms."""
         weights = [(one.rho, one.gate_weight, one.force_weight) for one in problems]
@@ -233,7 +238,7 @@ class HandOver(GradientEstimate):
         arrays.remember(memory["pairs"], heard, score, gate_weight, force_weight)
 
     def _set_clock(
-        self, problems: list[_Problem], memory: Block, batch: Batch, heard: arrays.Heard, whole: bool
+        self, problems: list[_Problem], memory: ArrayBlock, batch: Batch, heard: arrays.Heard, whole: bool
     ) -> None:
         """Set the clock of each problem and change its phase where that is due."""
         pairs, rows = memory["pairs"], memory["atoms"]
@@ -244,22 +249,31 @@ class HandOver(GradientEstimate):
             ratios.append(decide.measure_level(one.n, one.rho))
             weight, per_atom = one.force_weight, one.per_atom
             decide.set_clock(one.n, everything, largest, weight, per_atom, atoms, one.floor, adaptive)
-        if not self.sparse or not any(decide.may_change(one.n, ratio) for one, ratio in zip(problems, ratios, strict=True)):
+        if not self.sparse or not any(
+            decide.may_change(one.n, ratio) for one, ratio in zip(problems, ratios, strict=True)
+        ):
             return
         insides = [1.0] * len(problems) if whole else arrays.share_inside(batch, heard)
         belongs = [gated for _, gated in arrays.weakest(rows)]
         able = [
-            decide.can_start(one.n, *state, one.per_atom)
-            for one, *state in zip(problems, belongs, insides, strict=True)
+            decide.can_start(one.n, share, inside, one.per_atom)
+            for one, share, inside in zip(problems, belongs, insides, strict=True)
         ]
-        due = [decide.needs_pairs(one.n, *state) for one, *state in zip(problems, ratios, able, strict=True)]
+        due = [
+            decide.needs_pairs(one.n, ratio, start) for one, ratio, start in zip(problems, ratios, able, strict=True)
+        ]
         if not any(due):
             return
         alike = arrays.most_alike(rows[..., GATE, :], pairs[..., TOGETHER, :, :])
-        for i in np.flatnonzero(due):
-            state = (ratios[i], *alike[i], belongs[i], insides[i], able[i], problems[i].per_atom, adaptive)
-            if decide.change_phase(problems[i].n, *state):
-                pairs[(*np.unravel_index(i, pairs.shape[:-3]), slice(FORCE, None))] = 0.0
+        changed = [
+            due[i]
+            and decide.change_phase(
+                one.n, ratios[i], *alike[i], belongs[i], insides[i], able[i], one.per_atom, adaptive
+            )
+            for i, one in enumerate(problems)
+        ]
+        if any(changed):  # measure the force anew
+            pairs[np.reshape(changed, pairs.shape[:-3]), FORCE:] = 0.0
 
 
 @dataclass(slots=True)
@@ -280,4 +294,3 @@ class _Problem:
 def _spread(values: Sequence[tuple[float, ...]], stack: tuple[int, ...]) -> tuple[Any, ...]:
     """Return numbers of each problem as floats for a single one, or as arrays of shape (*stack, 1, 1)."""
     return values[0] if not stack else tuple(np.array(values).T.reshape(-1, *stack, 1, 1))
-

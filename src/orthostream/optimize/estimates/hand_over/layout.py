@@ -42,8 +42,8 @@ TOLERATED = 16
 #: How many numbers there are.
 COUNT = 17
 
-#: Running means of each atom: the gate, the squared coefficient, |z|^p (the pull of the lp contrast along the atom), and
-#: gate times squared coefficient (the pull of spike and slab along it).
+#: Running means of each atom: the gate, the squared coefficient, |z|^p (the pull of the lp contrast along the atom),
+#: and gate times squared coefficient (the pull of spike and slab along it).
 GATE, SQUARE, BENT, GATED = 0, 1, 2, 3
 
 #: Running means of each pair of atoms: gate times gate, the force that turns the pair, and its square.

@@ -120,7 +120,7 @@ def listen(z: Any, weights: Any) -> Any:
     return shares, samples, energy
 
 
-def share_inside(batch: Any, z: Any) -> float:
+def share_inside(batch: Any, z: Any) -> Any:
     """Return the share of the energy of a mini-batch that its coefficients hold."""
     a, b = batch.reshape(-1), z.reshape(-1)
     return np.dot(b, b) / max(np.dot(a, a), TINY)
@@ -219,7 +219,7 @@ def mix(old: Any, new: Any, old_weight: float, new_weight: float) -> None:
 def remember(
     pairs: Any, gates: Any, shares: Any, z: Any, score: Any, gate_weight: float, force_weight: float, trust: float
 ) -> Any:
-    """Take a mini-batch into the running means of pairs of atoms; return the ratios of the mean force to its variance."""
+    """Take a mini-batch into the running means of pairs; return the ratios of the mean force to its variance."""
     atoms = gates.shape[1]
     weighted = np.empty_like(gates)
     for i in range(gates.shape[0]):
@@ -259,4 +259,3 @@ def most_alike(gates: Any, together: Any) -> Any:
             if correlation > best:
                 best, first, second = correlation, i, j
     return best, first, second
-

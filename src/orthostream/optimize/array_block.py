@@ -36,17 +36,17 @@ class Layout:
         """How many numbers a block has."""
         return sum(prod(shape) for shape in self.shapes.values())
 
-    def zeros(self, stack: tuple[int, ...]) -> Block:
+    def zeros(self, stack: tuple[int, ...]) -> ArrayBlock:
         """Return a block of zeros for each problem of a stack."""
-        return Block(self, np.zeros((*stack, self.size)))
+        return ArrayBlock(self, np.zeros((*stack, self.size)))
 
-    def block(self, stack: tuple[int, ...], arrays: Mapping[str, Any]) -> Block:
+    def block(self, stack: tuple[int, ...], arrays: Mapping[str, Any]) -> ArrayBlock:
         """Return a block with these arrays, whose leading axes are a stack of problems."""
         parts = [np.reshape(arrays[name], (*stack, -1)) for name in self.shapes]
-        return Block(self, np.concatenate(parts, axis=-1))
+        return ArrayBlock(self, np.concatenate(parts, axis=-1))
 
 
-class Block(Mapping[str, FloatArray]):
+class ArrayBlock(Mapping[str, FloatArray]):
     """Named arrays, each a view of the block's single array; leading axes are a stack of problems."""
 
     __slots__ = ("array", "layout")

@@ -11,9 +11,19 @@ import numpy as np
 from orthostream._compile import can_compile, without_numba
 from orthostream._typing import FloatArray
 from orthostream.optimize.kernel import Kernel, compiled_kernel
-from orthostream.optimize.polar_decomposition.coefficients import LARGEST_RADIUS, LOWEST, RIDGE, RIDGED, TOLERANCE
+from orthostream.optimize.polar_decomposition.coefficients import (
+    LARGEST_RADIUS,
+    LOWEST,
+    RIDGE,
+    RIDGED,
+    TOLERANCE,
+    guess_to_carry,
+)
 from orthostream.optimize.polar_decomposition.exact import eigen_polar, exact_polar
 from orthostream.optimize.polar_decomposition.products import near_polar, product_polar
+
+#: How often the exact path is taken for matrices that are nearly singular, before the product path is tried.
+PATIENT = 100
 
 #: Up to this size one matrix, uncompiled, takes the exact path: calls of NumPy cost more there than an SVD.
 SMALL = 20
@@ -50,11 +60,11 @@ def polar(
     a : array of shape (..., N, K), N >= K
     near : array of the same shape, optional
         The point to stay close to where ``a`` is rank-deficient: its polar factor is then a set. The exact path takes
-        the nearest member (see `exact_polar`). The product path adds ``near`` to the matrix with a weight of 3e-8 of its
-        norm, where the guess of the ratio is below 1e-5. The result maximises <a, x> to within 1e-6 of the norm of a.
+        the nearest member (see `exact_polar`). Where the guess of the ratio is between 0 and 1e-4, ``near`` is added to
+        the matrix with a weight of 3e-8 of its norm; the result then maximises <a, x> to within 1e-6 of the norm of a.
     low : float or array of shape (...)
         A guess of the ratio of the extreme singular values of each matrix, as returned by the last call on a
-        similar stack; 0 if nothing is known, which takes the exact path.
+        similar stack; 0 if nothing is known, which takes the exact path. It is not positive as long as that lasts.
     sign : float
 
     Examples
@@ -67,19 +77,43 @@ def polar(
     """
     a = np.asarray(a, dtype=float)
     guess = low if isinstance(low, float) else float(np.min(low))
-    if guess >= LOWEST and _worth_products(a):
-        result = _by_products(a, near, guess, sign)
-        if result is not None:
-            return result[0], result[1] if a.ndim == 2 else np.full(a.shape[:-2], result[1])
+    if guess >= LOWEST:
+        if near is not None and guess < RIDGED and not _exact.get():
+            a = _ridged(a, sign * near)
+        found = _by_products(a, guess, sign) if _worth_products(a) else None
+        if found is not None:
+            following = guess_to_carry(guess, found[1])
+            return found[0], following if a.ndim == 2 else np.full(a.shape[:-2], following)
     factor, ratio = _exactly(a, None if near is None else sign * near, guess)
     if sign != 1.0:
         factor *= sign
-    # Half of the truth: the product path scales by a norm that is somewhat larger than the largest singular value.
-    return factor, float(max(0.5 * ratio, LOWEST)) if a.ndim == 2 else np.maximum(0.5 * ratio, LOWEST)
+    lows = _after_exact(np.asarray(low, dtype=float), ratio)
+    return factor, float(lows) if a.ndim == 2 else lows
+
+
+def _ridged(a: FloatArray, near: FloatArray) -> FloatArray:
+    """Return matrices with a little of the points to stay close to added to them."""
+    largest = np.abs(a).max(axis=(-2, -1), keepdims=True)
+    scale = np.where((largest > 0.0) & np.isfinite(largest), largest, 1.0)
+    ridged: FloatArray = a + RIDGE * scale * np.linalg.norm(a / scale, axis=(-2, -1), keepdims=True) * near
+    return ridged
+
+
+def _after_exact(low: FloatArray, ratio: FloatArray) -> FloatArray:
+    """Return the guess to carry after the exact path, given the ratio of the extreme singular values.
+
+    Half of the ratio: the product path scales by a norm that is somewhat larger than the largest singular value. While
+    matrices are nearly singular, as those of the first steps of a stream are, calls are counted down; only after
+    `PATIENT` of them the product path is tried, with a ridge.
+    """
+    ridged = (low >= LOWEST) & (low < RIDGED)
+    waiting = (ratio < 2.0 * RIDGED) & (low > -PATIENT) & ~ridged
+    return np.where(waiting, np.minimum(low, 0.0) - 1.0, np.maximum(0.5 * ratio, LOWEST))
 
 
 def polar_between(x: FloatArray, low: float) -> FloatArray:
     """Return the polar factor of a stack whose singular values are known to lie in [low, 1]."""
+    x = np.asarray(x, dtype=float)
     if 2.0 / (1.0 + low * low) - 1.0 <= LARGEST_RADIUS and not _exact.get():
         if x.ndim == 2 and can_compile():
             factor: FloatArray = compiled_kernel(_NEAR_POLAR)(np.array(x, order="C"), low, TOLERANCE)
@@ -88,9 +122,7 @@ def polar_between(x: FloatArray, low: float) -> FloatArray:
     return polar(x, low=0.9 * low)[0]
 
 
-def _by_products(a: FloatArray, near: FloatArray | None, low: float, sign: float) -> tuple[FloatArray, float] | None:
-    if near is not None and low < RIDGED:
-        a = a + (sign * RIDGE * np.linalg.norm(a, axis=(-2, -1), keepdims=True)) * near
+def _by_products(a: FloatArray, low: float, sign: float) -> tuple[FloatArray, float] | None:
     a = np.ascontiguousarray(a)
     if a.ndim == 2 and can_compile():
         factor, guess, good = compiled_kernel(_POLAR)(a, low, sign, TOLERANCE)
@@ -102,7 +134,7 @@ def _by_products(a: FloatArray, near: FloatArray | None, low: float, sign: float
 
 
 def _exactly(a: FloatArray, near: FloatArray | None, guess: float) -> tuple[FloatArray, FloatArray]:
-    if a.ndim == 2 and a.shape[-1] <= SMALL and guess > 3e-4 and not _exact.get():
+    if a.ndim == 2 and a.shape[-1] <= SMALL and guess > 0.01 and not _exact.get():
         found = eigen_polar(a)
         if found is not None:
             return found
