@@ -42,7 +42,9 @@ def without_numba() -> Iterator[None]:
 
 
 def _digest(modules: tuple[ModuleType, ...]) -> str:
-    return f"{zlib.crc32(b''.join(Path(str(module.__file__)).read_bytes() for module in modules)):08x}"
+    """Return a digest of the text of some modules, and of this one, whose name is in what Numba keeps."""
+    files = (__file__, *(str(module.__file__) for module in modules))
+    return f"{zlib.crc32(b''.join(Path(file).read_bytes() for file in files)):08x}"
 
 
 def kept_on_disk(modules: tuple[ModuleType, ...], name: str) -> bool:

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from orthostream._checks import positive
 from orthostream._typing import FloatArray
 from orthostream.optimize.objectives.base import Batch, Objective, columns_times, mean_factors, rows_times
-from orthostream.optimize.sets.base import positive
 
 
 class SparsePCAObjective(Objective):

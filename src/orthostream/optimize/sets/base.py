@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthostream._checks import positive as positive  # schedules still import it from here
 from orthostream._typing import FloatArray
 
 
