@@ -19,6 +19,7 @@ def recovery_benchmark(monkeypatch: pytest.MonkeyPatch):
     return module
 
 
+@pytest.mark.slow
 def test_records_tables_and_figure(recovery_benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
 

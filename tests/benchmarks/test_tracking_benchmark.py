@@ -21,6 +21,7 @@ def tracking_benchmark(monkeypatch: pytest.MonkeyPatch):
     return module
 
 
+@pytest.mark.slow
 def test_records_table_and_figure(tracking_benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
 

@@ -62,6 +62,7 @@ def test_the_gap_falls_as_fast_as_the_theorem_says(model, starts, exponent, post
     assert exponent(t[late], gap) < -0.25
 
 
+@pytest.mark.slow
 def test_constant_weights_have_no_such_rate(model, starts, exponent):
     t, gaps, _ = run(model, starts, 10, PolarStep(), ConstantSchedule(rho=1.0, gamma=0.5))
     late = t >= BURN_IN

@@ -24,7 +24,7 @@ SUMMARIES = {
     "dictionary-size": "recovery error along the stream, over the dictionary size",
     "sparsity": "recovery error along the stream, over the sparsity of the codes",
     "sensors": "Table I: coding a year of temperatures, with every baseline and the rivals",
-    "sensor-45": "one sensor's readings as they come back, with the largest errors",
+    "sensor-45": "the decoded readings of one sensor, with the largest errors",
     "sparse-pca": "Algorithm 1 on sparse principal components, over N, B and q",
 }
 _ALL = "all"

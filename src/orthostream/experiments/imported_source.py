@@ -2,14 +2,17 @@
 
 A cached result is valid as long as the code that made it is the same. Imports are read from the source, also those
 inside functions; nothing is executed. Imports under ``if TYPE_CHECKING:`` never run and do not count.
-Modules imported by a computed name, as with `importlib.import_module`, are not seen.
+A string that is the name of a module, as those that are compiled are named, counts as an import of it.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
+
+_MODULE_NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 
 
 def imported_files(source: Path, module: str, package: Path) -> list[Path]:
@@ -50,6 +53,10 @@ class _Walk:
         self._add_parents(module)
         for imported, name in _imports(self._tree(path), module, path.name == "__init__.py"):
             self._add(imported, name)
+        for imported in _module_names(self._tree(path)):
+            file = self._file(imported)
+            if file is not None and file.name != "__init__.py":
+                self.follow(imported, file)
 
     def _add(self, module: str, name: str | None) -> None:
         """Add what ``from module import name`` imports; all of the module if there is no name."""
@@ -61,7 +68,7 @@ class _Walk:
             return
         if name is not None and path.name == "__init__.py":
             tree = self._tree(path)
-            origin = _origin(tree, module, name) if _only_imports(tree) else None
+            origin = self._origin(tree, module, name) if _only_imports(tree) else None
             if origin is not None:
                 self._add_parents(module)
                 self._add(*origin)
@@ -81,6 +88,20 @@ class _Walk:
         if path not in self._trees:
             self._trees[path] = ast.parse(path.read_bytes())
         return self._trees[path]
+
+    def _origin(self, tree: ast.Module, module: str, name: str) -> tuple[str, str] | None:
+        """Return the module that a package imports a name from, and its name there; None if it does not import it."""
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom):
+                source = _absolute(node, module, is_package=True)
+                for alias in node.names:
+                    if (alias.asname or alias.name) == name:
+                        return source, alias.name
+                    path = self._file(source) if alias.name == "*" else None
+                    found = None if path is None else self._origin(self._tree(path), source, name)
+                    if found is not None:
+                        return found
+        return None
 
     def _file(self, module: str) -> Path | None:
         """Return the file of a module, None if it is not in the package."""
@@ -108,6 +129,12 @@ def _imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str
             yield from _imports(node, module, is_package)
 
 
+def _module_names(tree: ast.AST) -> list[str]:
+    """Return the strings that could be names of modules."""
+    strings = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return [value for value in strings if _MODULE_NAME.fullmatch(value)]
+
+
 def _absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
     """Return the absolute name of the module that an import refers to."""
     if not node.level:
@@ -123,15 +150,6 @@ def _only_imports(tree: ast.Module) -> bool:
         isinstance(node, ast.Import | ast.ImportFrom)
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
         or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("__"))
+        or (isinstance(node, ast.AugAssign) and ast.unparse(node.target).startswith("__"))
         for node in tree.body
     )
-
-
-def _origin(tree: ast.Module, module: str, name: str) -> tuple[str, str] | None:
-    """Return the module that a package imports a name from, and its name there; None if it does not import it."""
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return _absolute(node, module, is_package=True), alias.name
-    return None

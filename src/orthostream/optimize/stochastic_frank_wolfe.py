@@ -143,24 +143,26 @@ class StochasticFrankWolfe:
             return None
         if batch.shape[:-2] != x.shape[:-2]:
             batch = np.broadcast_to(batch, x.shape[:-2] + batch.shape[-2:])
-        if not x.flags.c_contiguous:
-            x = np.ascontiguousarray(x)
-        flags = batch.flags
-        if batch.dtype is not _DOUBLE or not flags.c_contiguous or not flags.writeable:
-            batch = np.array(batch, dtype=float, order="C")  # the step is compiled for this one type
+        # The step is compiled for one type of array: doubles in C order that may be written to.
+        if batch.dtype is not _DOUBLE or not batch.flags.carray:
+            batch = np.array(batch, dtype=float, order="C")
+        if not x.flags.carray:
+            x = np.array(x, order="C")
+        block = memory.array if memory.array.flags.carray else np.array(memory.array, order="C")
         shape = batch.shape[:-1]
         counts = _ones(shape) if weights is None else np.array(np.broadcast_to(weights, shape), dtype=float)
         settings = self.estimate.settings(memory, x.shape[-1], shape[-1])
         t += 1
         if x.ndim > 2:
-            x, oracle, block = self._compiled_stack(state._replace(x=x), batch, counts, settings)
+            ready = State(state.t, x, ArrayBlock(memory.layout, block), oracle)
+            x, oracle, block = self._compiled_stack(ready, batch, counts, settings)
         else:
-            x, oracle, block, good = self._machine_code.single(x, oracle, memory.array, batch, counts, *settings)
+            x, oracle, block, good = self._machine_code.single(x, oracle, block, batch, counts, *settings)
             if not good:
                 return None
-        return State(
-            t, x, ArrayBlock(memory.layout, block), oracle, average if average is None else _averaged(average, x, t)
-        )
+        if average is not None:
+            average = _averaged(average, x, t)
+        return State(t, x, ArrayBlock(memory.layout, block), oracle, average)
 
     def _compiled_stack(
         self, state: State, batch: FloatArray, counts: FloatArray, settings: tuple[float, float, float, float]

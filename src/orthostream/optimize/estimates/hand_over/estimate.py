@@ -37,8 +37,10 @@ from orthostream.optimize.objectives.lp_contrast import LpContrast
 from orthostream.optimize.objectives.spike_and_slab import SpikeAndSlab
 from orthostream.optimize.schedules import AdaptiveSchedule, CoolThenConstant
 
-_HERE = "orthostream.optimize.estimates.hand_over"
-_KERNEL = Kernel("hand_over_update", (f"{_HERE}.decisions", f"{_HERE}.loops"))
+_KERNEL = Kernel(
+    "hand_over_update",
+    ("orthostream.optimize.estimates.hand_over.decisions", "orthostream.optimize.estimates.hand_over.loops"),
+)
 
 
 class HandOver(GradientEstimate):
