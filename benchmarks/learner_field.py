@@ -23,8 +23,8 @@ from .learner_field_streams import synthetic as synthetic_rows
 from .measure import Record, best_time, say, write_json
 from .two_svd_loop import TwoSVDLoop
 
-#: Steps of a chunk, and chunks that are dropped: 100 steps.
-CHUNK, DROPPED = 20, 5
+#: Steps of a chunk, and chunks that are dropped: 200 steps.
+CHUNK, DROPPED = 20, 10
 
 
 class Effort(NamedTuple):
@@ -117,7 +117,8 @@ def _measure(stream: Stream, batch: int, atoms: int, effort: Effort) -> list[Rec
     setting = f"{stream.name}, N={size} B={batch} K={atoms}"
     say(f"{setting} ...")
     batches = cut(stream.rows, batch)
-    methods = {LOOP: Method(TwoSVDLoop(size, atoms).step, cut(stream.whole, batch))}
+    loop = TwoSVDLoop(size, atoms)
+    methods = {LOOP: Method(loop.step_with_gaps if np.isnan(stream.rows).any() else loop.step, batches)}
     methods[OURS] = Method(_learner(atoms).partial_fit, batches, without_numba)
     if can_compile():
         methods[FAST] = Method(_learner(atoms).partial_fit, batches)

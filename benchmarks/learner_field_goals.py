@@ -23,10 +23,9 @@ AIRLY_PRODUCTS = 45.0
 LOOP_GOALS = {FAST: 0.5, OURS: 1.0}
 
 _HOW = (
-    "Time of a step of the default learner after 100 steps, one BLAS thread. All methods of a setting take turns, 20\n"
+    "Time of a step of the default learner after 200 steps, one BLAS thread. All methods of a setting take turns, 20\n"
     "steps each, on the same mini-batches; a stream that ends begins again. Times are those of the best 20 steps;\n"
-    "(median) is the ratio of the medians. The loop cannot learn from NaN: its rows are filled with row means,\n"
-    "before the clock starts."
+    "(median) is the ratio of the medians. The loop cannot learn from NaN: it fills them with the mean of the row."
 )
 _LAYOUTS = (
     "layouts: time of a step, and its ratio to C float64, with Numba where it is installed; (median) as above.\n"
@@ -126,7 +125,7 @@ def _goals(values: _Values, in_field: list[str], in_layouts: list[str]) -> Itera
 
 
 def _loop(values: _Values, in_field: list[str]) -> Iterator[str]:
-    """Say how many settings miss a goal, and how rows without gaps fare: filling gaps costs the loop nothing here."""
+    """Say how many settings miss a goal, and how rows without gaps fare."""
     for method, limit in LOOP_GOALS.items():
         found = {s: values[method, s, "ratio_to_loop"] for s in in_field if (method, s, "ratio_to_loop") in values}
         whole = {s: ratio for s, ratio in found.items() if ", NaN," not in s}

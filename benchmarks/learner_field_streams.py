@@ -24,11 +24,10 @@ PLAIN_LAYOUT = "C float64"
 
 
 class Stream(NamedTuple):
-    """Rows as the learner is given them, and without gaps, as the two-SVD loop is given them."""
+    """A name and rows, with NaN where a reading is missing."""
 
     name: str
     rows: FloatArray
-    whole: FloatArray
 
 
 def streams() -> tuple[list[Stream], list[str]]:
@@ -44,17 +43,17 @@ def streams() -> tuple[list[Stream], list[str]]:
         rows = rows[~np.isnan(rows).all(axis=1)]
         whole = filled(rows, "row mean")
         centred = whole - whole.mean(axis=0)
-        found += [Stream(f"{name}, filled", whole, whole), Stream(f"{name}, centred", centred, centred)]
-        found.append(Stream(f"{name}, NaN", rows, whole))
+        found += [Stream(f"{name}, filled", whole), Stream(f"{name}, centred", centred)]
+        found.append(Stream(f"{name}, NaN", rows))
     try:
         rows = load_noaa(_folder()).data
         whole = filled(rows[~np.isnan(rows).all(axis=1)], "row mean")
-        found.append(Stream("NOAA Tmax, filled", whole, whole))
+        found.append(Stream("NOAA Tmax, filled", whole))
     except DataFolderError as error:
         missing.append(f"NOAA Tmax is left out: {error}")
     try:
         patches = _patches()
-        found.append(Stream(PHOTOGRAPH, patches, patches))
+        found.append(Stream(PHOTOGRAPH, patches))
     except ImportError as error:
         missing.append(f"{PHOTOGRAPH} of a photograph are left out: {' '.join(str(error).split())}")
     return found, missing

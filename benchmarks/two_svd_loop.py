@@ -25,3 +25,8 @@ class TwoSVDLoop:
         u, _, vt = np.linalg.svd(-self.g, full_matrices=False)
         u, _, vt = np.linalg.svd((1.0 - gamma) * d + gamma * (u @ vt), full_matrices=False)
         self.d = u @ vt
+
+    def step_with_gaps(self, y: FloatArray) -> None:
+        """Learn from one mini-batch with missing readings, filled with the mean of the row as the paper does."""
+        gaps = np.isnan(y)
+        self.step(np.where(gaps, np.nanmean(y, axis=1, keepdims=True), y) if gaps.any() else y)

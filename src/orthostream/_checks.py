@@ -1,4 +1,4 @@
-"""Checks of numbers that users pass in: each returns the number, or raises ValueError naming it."""
+"""Checks of parameters: each returns the value, or raises a ValueError that names the parameter and the value."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def integer(name: str, value: Any, least: int = 1, most: int | None = None, *, w
 def optional_integer(
     name: str, value: Any, least: int = 1, most: int | None = None, *, what: str | None = None
 ) -> int | None:
-    """Return None as it is, and anything else as `integer` does."""
+    """Return None unchanged, and check any other value as `integer` does."""
     return None if value is None else integer(name, value, least, most, what=what)
 
 
@@ -76,7 +76,7 @@ def fraction(name: str, value: Any) -> float:
 
 
 def one_of(name: str, value: Any, allowed: Iterable[str], also: str = "") -> str:
-    """Return one of some words; ``also`` says what else would have been allowed.
+    """Return the value if it is one of the allowed strings; ``also`` names other kinds of values in the message.
 
     >>> one_of("init", "svd", ("random", "data"), also="an array")
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
-"""The one module that knows Numba: it compiles functions of this package, or says that it cannot.
+"""The only module that uses Numba: it compiles functions of this package, and tells whether it can.
 
-Functions are written once, so that Python runs them as they stand. Where Numba is installed, `compiled` turns the same
-text into machine code. ``ORTHOSTREAM_FAST=0`` in the environment turns it off for a process, `without_numba` for a
+Functions are written once, as ordinary Python. Where Numba is installed, `compiled` turns the same text into machine
+code. ``ORTHOSTREAM_FAST=0`` in the environment turns it off for a process, `without_numba` for a
 block of code.
 """
 
@@ -42,13 +42,13 @@ def without_numba() -> Iterator[None]:
 
 
 def _digest(modules: tuple[ModuleType, ...]) -> str:
-    """Return a digest of the text of some modules, and of this one, whose name is in what Numba keeps."""
+    """Return a digest of the source of some modules, and of this module, which the cached code refers to."""
     files = (__file__, *(str(module.__file__) for module in modules))
     return f"{zlib.crc32(b''.join(Path(file).read_bytes() for file in files)):08x}"
 
 
 def kept_on_disk(modules: tuple[ModuleType, ...], name: str) -> bool:
-    """Return whether a function was compiled before and is in Numba's cache, so that loading it is quick."""
+    """Return whether Numba's cache already holds a function, so that it loads quickly."""
     if not can_compile():
         return False
     folder = Path(str(compiled(modules)[name].stats.cache_path))  # type: ignore[attr-defined]
@@ -57,9 +57,9 @@ def kept_on_disk(modules: tuple[ModuleType, ...], name: str) -> bool:
 
 @cache
 def compiled(modules: tuple[ModuleType, ...], *, contract: bool = False) -> dict[str, Callable[..., Any]]:
-    """Return the functions of some modules, compiled, by name; later modules may call functions of earlier ones.
+    """Return the compiled functions of some modules by name; later modules may call functions of earlier ones.
 
-    ``contract`` allows a multiplication and an addition to be fused, which is faster and rounds differently.
+    ``contract`` lets the compiler fuse multiplications with additions and reorder sums: faster, with other rounding.
     """
     functions: dict[str, Callable[..., Any]] = {}
     for i, module in enumerate(modules):
@@ -74,7 +74,7 @@ def compiled_with(
     *,
     contract: bool = False,
 ) -> dict[str, Callable[..., Any]]:
-    """Return the functions of a module, compiled, that call given compiled functions by their names.
+    """Return the compiled functions of a module; they may call the ``given`` compiled functions by name.
 
     Numba's cache on disk checks the file of a function, but not the files whose functions and constants are compiled
     into it. The cached names therefore carry a digest of all the sources.

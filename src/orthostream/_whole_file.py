@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def whole_file(target: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _umask() -> int:
-    """Return the permissions that new files of this process do not get."""
+    """Return the umask of this process: the permissions that its new files do not get."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def write_whole(target: str | os.PathLike[str], content: bytes) -> None:
-    """Write bytes to a file that appears whole or not at all."""
+    """Write bytes to a file, completely or not at all."""
     with whole_file(target) as path:
         path.write_bytes(content)

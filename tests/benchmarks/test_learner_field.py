@@ -28,7 +28,7 @@ def field(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((300, 56))
     gaps = np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
-    made_up = [module.Stream(module.TEMPERATURE, rows, rows), module.Stream("Airly temperature, NaN", gaps, rows)]
+    made_up = [module.Stream(module.TEMPERATURE, rows), module.Stream("Airly temperature, NaN", gaps)]
     monkeypatch.setattr(module, "streams", lambda: (list(made_up), ["NOAA is left out: no folder."]))
     monkeypatch.setattr(module, "QUICK", module.Effort(batches=(6,), atoms=(None, 8), seconds=0.0, chunks=3))
     monkeypatch.setattr(module, "CHUNK", 2)
@@ -72,7 +72,7 @@ def test_records_and_summary(field: ModuleType, tmp_path: Path, capsys: pytest.C
     goals = {method: values for (method, _), values in found.items() if "goal_met" in values}
     assert len(goals) == (3 if can_compile() else 1) + 8
     assert f"goals, worst of this run: {sum(v['goal_met'] for v in goals.values()):.0f} of {len(goals)} met" in text
-    assert "its rows are filled with row means" in text
+    assert "fills them with the mean of the row" in text
     assert f"{field.OURS} / loop > 1 in " in text and "by the medians); without NaN in " in text
     assert "NOAA is left out: no folder." in text
 

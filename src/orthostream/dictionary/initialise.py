@@ -1,4 +1,4 @@
-"""Where the learner starts from."""
+"""The first dictionary of a learner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from orthostream._typing import FloatArray
 from orthostream.optimize import Objective, polar
 
-#: Fixed-point iterations of a data-driven start, the number that the paper's experiment takes.
+#: Fixed-point iterations of a start from data; as many as in the paper's experiment.
 _ITERATIONS = 20
 
 
@@ -23,7 +23,7 @@ def random_orthogonal(rows: int, columns: int, rng: np.random.RandomState) -> Fl
 
 
 def from_data(start: FloatArray, batch: FloatArray, objective: Objective) -> FloatArray:
-    """Return the start after some full-batch iterations D <- polar(-gradient), on the first mini-batch."""
+    """Return the dictionary after some iterations D <- polar(-gradient), all on the first mini-batch."""
     x = start
     for _ in range(_ITERATIONS):
         x, _ = polar(objective.gradient(x, batch), near=x, sign=-1.0)
@@ -31,7 +31,7 @@ def from_data(start: FloatArray, batch: FloatArray, objective: Objective) -> Flo
 
 
 def from_components(components: ArrayLike, n_components: int, n_features: int) -> FloatArray:
-    """Return a given start as columns: a copy, with orthonormal columns to rounding."""
+    """Return a copy of the given atoms as columns, made orthonormal up to rounding."""
     given = np.array(components, dtype=float)
     if given.shape != (n_components, n_features):
         raise ValueError(f"init must have shape {(n_components, n_features)}, got {given.shape}.")

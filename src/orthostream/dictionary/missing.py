@@ -1,4 +1,4 @@
-"""Missing readings, completed by what the dictionary knows.
+"""Missing readings, filled in from the current dictionary.
 
 A row with gaps is completed by the sparsest code that agrees with what was read. Starting from the mean of the row,
 each iteration codes the row, shrinks the small coefficients, and puts the decoded values into the gaps only::
@@ -7,8 +7,8 @@ each iteration codes the row, shrinks the small coefficients, and puts the decod
 
 This is a majorise-minimise iteration for the sum of log(z^2 + c), over-relaxed by half. With a good dictionary the gaps
 are filled almost as if they had been read, and the gradient on completed rows is almost that of whole rows;
-filling with the mean of the row, as the paper does, leaves an error that no number of samples averages away. A row of
-which nothing was read becomes zero and pulls nowhere.
+filling with the mean of the row, as the paper does, leaves an error that no number of samples averages away. A row
+without any reading becomes zero and does not change the dictionary.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def complete(batch: Any, dictionary: FloatArray) -> Any:
     if not np.isnan(np.vdot(batch, batch)):
         return batch
     if can_compile() and batch.ndim == 2 and batch.dtype == dictionary.dtype == np.float64:
-        return compiled_kernel(_KERNEL)(np.array(batch, order="C"), np.array(dictionary, order="C"))
+        arrays = (a if a.flags.carray else np.array(a, order="C") for a in (batch, dictionary))
+        return compiled_kernel(_KERNEL)(*arrays)
     gaps = np.isnan(batch)
     incomplete = gaps.any(axis=-1)
     completed: FloatArray = np.array(batch)
@@ -59,7 +60,7 @@ def complete(batch: Any, dictionary: FloatArray) -> Any:
 
 
 def fill_with_row_means(batch: Any) -> Any:
-    """Return the rows with NaN replaced by the mean of what was read in the row: for when there is no dictionary yet.
+    """Return the rows with NaN replaced by the mean of the row's readings, for use before there is a dictionary.
 
     >>> fill_with_row_means(np.array([[3.0, np.nan, 5.0]]))
     array([[3., 4., 5.]])
@@ -75,7 +76,7 @@ def fill_with_row_means(batch: Any) -> Any:
 def _fill(rows: FloatArray, gaps: FloatArray, dictionary: FloatArray) -> FloatArray:
     known = np.where(gaps, 0.0, rows)
     count = np.maximum(rows.shape[-1] - gaps.sum(axis=-1, keepdims=True), 1)
-    # In units of the row's largest reading, so that squares neither overflow nor vanish.
+    # In units of the row's largest reading, so that squares neither overflow nor underflow.
     unit = np.abs(known).max(axis=-1, keepdims=True)
     known = known / np.where(unit > 0.0, unit, 1.0)
     filled = np.where(gaps, known.sum(axis=-1, keepdims=True) / count, known)

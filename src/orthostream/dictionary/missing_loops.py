@@ -29,7 +29,7 @@ def complete_rows(batch: Any, dictionary: Any) -> Any:
 def _complete_row(row: Any, gaps: Any, dictionary: Any) -> None:
     """Fill the gaps of a row in place.
 
-    An iteration changes the row in the gaps alone, so that the codes follow from the last ones, and only the gaps are
+    An iteration changes only the gaps. So the codes are updated rather than computed again, and only the gaps are
     decoded.
     """
     features, atoms = dictionary.shape

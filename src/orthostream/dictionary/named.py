@@ -53,15 +53,16 @@ class Parts(NamedTuple):
 
     objective: Objective | GradientEstimate
     schedule: Schedule | None
-    """None where an estimate decides on its own weights."""
+    """None if the estimate chooses its own weights."""
     post_step: PostStep | None
 
 
 def parts_by_name(contrast: str | Objective | GradientEstimate, schedule: str | Schedule, average: bool) -> Parts:
     """Return the parts that the parameters ``contrast`` and ``schedule`` describe together.
 
-    "auto" and "auto" are the recommended learner, unless the iterates are to be averaged, which belongs to the paper's
-    algorithm. Where one of the two is given, the other is what goes with it: the paper's.
+    If both are "auto", they stand for the recommended learner, or for the paper's algorithm if iterates are averaged.
+    If one is "auto", the other decides: an adaptive schedule and contrast "sparse" belong together, and all else goes
+    with the contrast and the schedule of the paper.
 
     >>> [type(part).__name__ for part in parts_by_name("auto", "auto", average=False)]
     ['HandOver', 'NoneType', 'PolarStep']
@@ -78,7 +79,7 @@ def parts_by_name(contrast: str | Objective | GradientEstimate, schedule: str | 
             return Parts(HandOver(schedule=pace), None, PolarStep())
         if contrast == "sparse":
             raise ValueError(
-                'contrast "sparse" decides on its steps by what it sees: it goes with schedule "adaptive", "tracking", '
+                'contrast "sparse" decides on its steps from the data: it goes with schedule "adaptive", "tracking", '
                 f"an AdaptiveSchedule or CoolThenConstant, not with {schedule!r}."
             )
         return _with_fixed_schedule(LpContrast(3.0), schedule, pace)
@@ -95,7 +96,7 @@ def parts_by_name(contrast: str | Objective | GradientEstimate, schedule: str | 
 
 
 def fixed_schedule(schedule: str | Schedule) -> Schedule:
-    """Return the schedule of that name, for a learner whose steps depend on nothing but their number."""
+    """Return the schedule of that name, for a learner whose weights depend only on the step's number."""
     known = {name: made for name, made in _SCHEDULES.items() if not isinstance(made, AdaptiveSchedule)}
     if not isinstance(schedule, str):
         return schedule
@@ -113,12 +114,12 @@ def _pace(contrast: str | Objective | GradientEstimate, schedule: str | Schedule
 
 
 def _with_fixed_schedule(objective: Objective, schedule: str | Schedule, pace: Schedule) -> Parts:
-    """Mokhtari's SFW keeps its iterates inside the ball; everything else returns to the orthogonal group."""
+    """Return the parts for fixed weights. Only "sfw" has no post-step: its iterates stay inside the ball."""
     return Parts(objective, pace, None if schedule == "sfw" else PolarStep())
 
 
 def to_plain(value: Any) -> Any:
-    """Return a parameter as something JSON can hold; None stands for an object of a class that is not known here."""
+    """Return a parameter as data for JSON; None stands for an object of an unknown class."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value).__name__

@@ -33,68 +33,68 @@ from orthostream.optimize import (
 class OrthogonalDictionaryLearning(StreamEstimator):
     """Learn an orthogonal dictionary from a stream of samples, one mini-batch at a time.
 
-    Every sample y is thought of as D x with orthonormal columns D and a sparse code x. As it stands the learner starts
-    with the contrast ``-||D'y||_3^3`` and hands over to a spike-and-slab contrast once codes are seen to be sparse.
-    What is exactly sparse is then recovered exactly, what is noisy as well as the noise allows. It finds the length of
-    its memory by itself: it settles where nothing moves and follows where something does. All it keeps are five
-    matrices of the dictionary's size and a few numbers; nothing grows with the stream.
+    The model of a sample is y = D x, with orthonormal columns D and a sparse code x. By default the learner starts with
+    the contrast ``-||D'y||_3^3`` and hands over to a spike-and-slab contrast once it finds that codes are sparse. It
+    then recovers the dictionary of exactly sparse codes exactly, and that of noisy codes as well as the noise allows.
+    It chooses the length of its memory by itself: long while the dictionary stays the same, short while it changes. It
+    keeps five matrices of the dictionary's size and a few numbers; nothing grows with the stream.
 
     ============== ============================================ ======================================================
     preset         for                                          what it is
     ============== ============================================ ======================================================
-    "exact"        anyone; the default                          contrast "sparse", schedule "adaptive"
-    "tracking"     a dictionary that moves all the time         the same with a memory of 20 samples an atom at most
-    "compression"  keeping the largest few coefficients         contrast "energy": a dozen times as dear at 56
+    "exact"        most streams; the default                    contrast "sparse", schedule "adaptive"
+    "tracking"     a dictionary that moves all the time         the same, with at most 20 samples per atom of memory
+    "compression"  keeping the largest few coefficients         contrast "energy": a dozen times as expensive at 56
                                                                 features; starts from principal components
-    "paper"        the paper's Algorithm 2 to the letter        contrast "l3", schedule "paper"
+    "paper"        the paper's Algorithm 2, unchanged           contrast "l3", schedule "paper"
     ============== ============================================ ======================================================
 
     Parameters
     ----------
     n_components : int, optional
         The number of atoms, at most the number of features, which is the default.
-    contrast : {"auto", "sparse", "l3", "l4", "energy"}, Objective or Course, default "auto"
-        What is small for sparse codes. "sparse" is l3 first and spike and slab then; "energy" weighs the energy of the
-        coefficients by their ranks, for compression. "auto" is "sparse", or "l3" beside a schedule of the paper's kind.
+    contrast : {"auto", "sparse", "l3", "l4", "energy"}, Objective or GradientEstimate, default "auto"
+        What is minimised: a function that is small for sparse codes. "sparse" starts with l3 and changes to spike and
+        slab; "energy" weights the energy of the coefficients by their ranks, for compression. "auto" is "sparse", or
+        "l3" with a schedule that is not adaptive.
     schedule : {"auto", "adaptive", "tracking", "paper", "sfw", "constant"} or Schedule, default "auto"
-        The weights of the steps. "adaptive" cools where nothing moves and heats up where something does; "tracking"
-        does so with a bounded memory; ``AdaptiveSchedule(half_life=...)`` bounds it in samples and
-        ``CoolThenConstant(half_life)`` beside
-        contrast "sparse" fixes it. "sfw" is the method of Mokhtari et al., which leaves out the polar
-        decomposition between steps. "auto" is "adaptive", or "paper" beside a contrast of the paper's kind.
+        The weights of the steps. "adaptive" lengthens the memory while the dictionary stays the same and shortens it
+        when it changes; "tracking" also limits its length. ``AdaptiveSchedule(half_life=...)`` sets that limit in
+        samples; ``CoolThenConstant(half_life)`` with contrast "sparse" fixes the length. "sfw" is the method of
+        Mokhtari et al., without a polar decomposition between steps. "auto" is "adaptive" with contrast "auto" or
+        "sparse", and "paper" with "l3", "l4" or an Objective.
     init : {"random", "data"} or array of shape (n_components, n_features), default "random"
         The first dictionary: drawn uniformly, fitted to the first mini-batch, or given, with orthonormal rows. Contrast
-        "energy" starts from principal components and takes no other.
+        "energy" always starts from principal components.
     average : bool, default False
-        Report the polar factor of a running mean of the dictionaries instead of the last one: for the paper's
-        algorithm, which "auto" then means, two to three times closer to a truth that stays where it is; after a change
-        it takes about as long to forget as it has learnt. It is computed anew at each look.
+        Report the polar factor of a running mean of the dictionaries instead of the last dictionary. "auto" then means
+        the paper's algorithm. If the true dictionary is constant, the mean is two to three times closer to it; after a
+        change, forgetting takes about as long as learning did. The factor is computed at each access.
     batch_size : int, optional
         None takes the rows of each `partial_fit` as one mini-batch; a number cuts the stream into mini-batches of that
         many rows, however it arrives.
     n_nonzero, threshold : int and float, optional
-        What `transform` keeps: the largest coefficients of each sample, and those larger than a threshold. All, by
-        default.
+        What `transform` keeps: that many of the largest coefficients of each sample, and only those above the threshold.
+        By default it keeps all.
     random_state : int, RandomState or None
-        Draws the first dictionary, and nothing after that.
+        Used to draw the first dictionary only.
     callbacks : sequence of functions, optional
-        Each is called after every step with a `Progress` (t, state, gap, objective, report); `fit` stops where one
-        returns True. The report tells the half-life that was found, and how often the stream has changed abruptly.
+        Each is called after every step with a `Progress` (t, state, gap, objective, report); `fit` stops when one
+        returns True. The report has the half-life of the memory and the number of abrupt changes of the stream.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        The dictionary: its rows are the atoms, and orthonormal.
+        The dictionary, with orthonormal atoms as rows.
     state_ : State
-        All that the next step needs.
+        Everything that the next step needs.
     n_steps_ : int
         Steps taken.
 
     Notes
     -----
-    Samples are taken as centred: a constant offset is energy like any other, and the atoms are spent on it.
-    NaN marks a missing reading: see `orthostream.dictionary.missing`. Float32 stays float32. Arrays passed in are
-    never written to.
+    Samples are assumed to be centred: an atom is wasted on a constant offset. NaN marks a missing reading: see
+    `orthostream.dictionary.missing`. Results for float32 samples are float32. Input arrays are never written to.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
 
     @classmethod
     def preset(cls, name: str, **parameters: Any) -> Self:
-        """Return a learner set up by intent: "exact", "tracking", "compression" or "paper" (see the class).
+        """Return a learner set up for a purpose: "exact", "tracking", "compression" or "paper" (see the class).
 
         >>> OrthogonalDictionaryLearning.preset("tracking", n_components=3)
         OrthogonalDictionaryLearning(contrast='sparse', n_components=3,
@@ -201,7 +201,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
     # -- using the dictionary ------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the codes of the samples: all coefficients, or those that n_nonzero and threshold keep."""
+        """Return the codes of the samples: all coefficients, or those selected by n_nonzero and threshold."""
         check_is_fitted(self, "state_")
         X = self._validated(X)
         self._check_coding()
@@ -214,7 +214,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         return codes.astype(self._dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> FloatArray:
-        """Return the samples that codes stand for."""
+        """Return the samples that belong to codes."""
         check_is_fitted(self, "state_")
         codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         dictionary = self._dictionary()
@@ -226,7 +226,7 @@ class OrthogonalDictionaryLearning(StreamEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return how sparse the codes of samples are: minus the contrast, so that higher is better.
 
-        Where the learner hands over from one contrast to another, the first is the measure.
+        A learner that hands over from one contrast to another is always scored by the first.
         """
         check_is_fitted(self, "state_")
         X = self._validated(X)

@@ -1,4 +1,4 @@
-"""Saved estimators: arrays and a JSON header in one file, nothing that runs code when it is read."""
+"""Saved estimators: arrays and a JSON header in one file; reading it runs no code from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SavedEstimatorError(ValueError):
 
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write header and arrays; the file appears whole or not at all."""
+    """Write header and arrays; the file is written completely or not at all."""
     header = {"format": FORMAT, "version": VERSION} | header
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with whole_file(path) as temporary, temporary.open("wb") as file:
@@ -34,7 +34,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
                 arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays.pop("header").tobytes().decode())
             known = header["format"] == FORMAT and isinstance(header["version"], int)
-        except Exception as error:  # a damaged archive fails in more ways than its reader documents
+        except Exception as error:  # np.load does not document all its errors on damaged files
             raise SavedEstimatorError(
                 f"{os.fspath(path)} is not a saved orthostream estimator, or is damaged."
             ) from error

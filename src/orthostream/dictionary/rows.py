@@ -9,19 +9,21 @@ from sklearn.utils.validation import validate_data
 
 from orthostream._typing import FloatArray
 
-#: Kinds of arrays that become double precision without a question: floats and integers.
+#: Kinds of arrays that are converted to double precision without validation: floats and integers.
 _NUMBERS = "fiu"
+_DOUBLE = np.dtype(np.float64)
 
 
 def quick_rows(estimator: Any, X: Any) -> FloatArray | None:
-    """Return rows in double precision and C order, if a glance at them is enough; None if they need validation.
+    """Fast path: return rows in double precision and C order, or None if they need full validation.
 
-    A glance is enough for numbers in an array or a list, and for a data frame that has the columns of the first one.
-    Values are not looked at.
+    It takes numbers in an array or a list, and data frames with the columns of the first one. It checks shape and type,
+    but not the values.
     """
-    if not hasattr(estimator, "state_"):
+    known = estimator.__dict__
+    if "state_" not in known:
         return None
-    named = hasattr(estimator, "feature_names_in_")
+    named = "feature_names_in_" in known
     if type(X) is np.ndarray:
         array = X
     elif type(X) is list:
@@ -29,13 +31,15 @@ def quick_rows(estimator: Any, X: Any) -> FloatArray | None:
             array = np.asarray(X)
         except ValueError:  # ragged
             return None
-    elif named and _same(getattr(X, "columns", None), estimator.__dict__.get("_columns")):
+    elif named and _same(getattr(X, "columns", None), known.get("_columns")):
         array, named = X.to_numpy(), False
     else:
         return None
     if named or array.ndim != 2 or array.shape[1] != estimator.n_features_in_ or array.dtype.kind not in _NUMBERS:
         return None
-    return np.ascontiguousarray(array, dtype=np.float64) if len(array) else None
+    if not len(array):
+        return None
+    return array if array.dtype is _DOUBLE and array.flags.c_contiguous else np.array(array, dtype=float, order="C")
 
 
 def _same(columns: Any, known: Any) -> bool:
@@ -46,7 +50,7 @@ def _same(columns: Any, known: Any) -> bool:
 
 
 def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return rows as scikit-learn validates them, in double precision; with ``reset``, keep names and precision."""
+    """Return rows as scikit-learn validates them, in double precision; with ``reset``, store names and precision."""
     rows = validate_data(
         estimator,
         X,
@@ -57,7 +61,7 @@ def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         ensure_all_finite="allow-nan" if estimator._allows_nan() else True,
     )
     if not isinstance(rows, np.ndarray) and np.isnan(rows.data).any():
-        raise ValueError("sparse rows must not hold NaN: a missing value there cannot be told from a zero.")
+        raise ValueError("sparse rows must not hold NaN: use dense rows to mark readings as missing.")
     if reset:
         estimator._dtype = rows.dtype
         estimator._columns = getattr(X, "columns", None)
@@ -72,5 +76,5 @@ def validated_weights(sample_weight: Any, X: Any) -> FloatArray | None:
     if weights.shape not in ((), (X.shape[0],)):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError(f"sample_weight must be finite and not negative, its least value is {weights.min()}.")
+        raise ValueError(f"sample_weight must be finite and not negative, the smallest is {weights.min()}.")
     return np.broadcast_to(weights, X.shape[:1])

@@ -1,4 +1,4 @@
-"""Save and load of a fitted estimator, its solver's state and the rows that wait."""
+"""Saving and loading a fitted estimator, with its solver's state and the rows that wait for a mini-batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthostream.optimize import State, StochasticFrankWolfe
 
 
 class SavedEstimator:
-    """The half of `StreamEstimator` that goes to a file and comes back from it."""
+    """The part of `StreamEstimator` that saves it to a file and loads it."""
 
     state_: State
     solver_: StochasticFrankWolfe
@@ -33,8 +33,8 @@ class SavedEstimator:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted estimator: arrays and a JSON header, no pickle.
 
-        Loading and going on is bit-identical to never having stopped. Callbacks and a random generator are not saved;
-        a contrast or a schedule of one's own must be given to `load` again.
+        A loaded estimator continues bit for bit as if it had never been saved. Callbacks and a random generator are not
+        saved; a contrast or a schedule of your own must be passed to `load` again.
         """
         check_is_fitted(self, "state_")
         arrays = {f"state/{name}": array for name, array in self.state_.to_arrays().items()}
@@ -72,16 +72,16 @@ class SavedEstimator:
             )
         unknown = set(parameters) - set(cls._get_param_names())
         if unknown:
-            raise TypeError(f"{', '.join(sorted(unknown))}: no parameters of {cls.__name__}.")
+            raise TypeError(f"{cls.__name__} has no parameters {', '.join(sorted(unknown))}.")
         for name in header.get("own", ()):
             if name not in parameters:
-                raise ValueError(f"the {name} was an object of your own: give it again, load(path, {name}=...).")
+                raise ValueError(f"the {name} was an object of your own, which is not saved: load(path, {name}=...).")
         try:
             estimator = cls._rebuilt(header, arrays, parameters)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise persistence.SavedEstimatorError(f"{os.fspath(path)} is damaged: {error}") from error
         if parameters.get("n_components") not in (None, estimator._n_features_out):
-            raise ValueError(f"the saved learner has {estimator._n_features_out} components: that cannot be changed.")
+            raise ValueError(f"the saved learner has {estimator._n_features_out} components, and their number is fixed.")
         return estimator
 
     @classmethod
@@ -98,7 +98,7 @@ class SavedEstimator:
         state = {n.removeprefix("state/"): a for n, a in arrays.items() if n.startswith("state/")}
         estimator._dtype = np.dtype(header.get("dtype", str(state["x"].dtype)))
         own = {name: parameters[name] for name in header.get("own", ())}
-        saved = cls(**(words | own))  # as it was when it was saved
+        saved = cls(**(words | own))  # with the parameters at the time of saving: its solver must read the state
         saved.scale_ = estimator.scale_
         before = saved._make_solver()
         estimator.state_ = before.restore(state)

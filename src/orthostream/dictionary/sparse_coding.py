@@ -1,4 +1,4 @@
-"""Sparse codes in an orthonormal dictionary: keep the largest coefficients, exactly and without a search."""
+"""Sparse codes in an orthonormal dictionary: keeping the largest coefficients is optimal, so no search is needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orthostream._typing import FloatArray
 def keep_largest(codes: FloatArray, count: int) -> FloatArray:
     """Return the codes with all but the ``count`` largest entries of each row set to zero.
 
-    In an orthonormal dictionary this is the best approximation with that many atoms. Ties go to the first.
+    In an orthonormal dictionary this is the best approximation with that many atoms. Of equal entries the first is kept.
 
     >>> keep_largest(np.array([[1.0, -3.0, 2.0]]), 2)
     array([[ 0., -3.,  2.]])

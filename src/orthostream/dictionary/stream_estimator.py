@@ -1,4 +1,4 @@
-"""What the learners share: a solver and its state behind scikit-learn's interface, fed by a stream."""
+"""The base of the learners: a solver and its state, with scikit-learn's interface and a stream as input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from orthostream.optimize import Progress, State, Status, StochasticFrankWolfe
 from orthostream.optimize.callbacks import notify
 from orthostream.optimize.threads import SINGLE_THREADED, one_blas_thread
 
-#: Steps that `fit` takes at least, by passing over the data as often as it must.
+#: The smallest number of steps of `fit`, which passes over the data again until it is reached.
 _FIT_STEPS = 1000
 
 #: Samples in a mini-batch of `fit`, unless ``batch_size`` says otherwise.
@@ -28,7 +28,7 @@ _FIT_BATCH = 64
 
 
 class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A solver fed by `partial_fit`; subclasses say which solver, and where it starts.
+    """A solver fed by `partial_fit`; subclasses define the solver and its first point.
 
     The solver works in double precision. Results have the precision of the first rows, kept in ``_dtype``.
     """
@@ -41,6 +41,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     callbacks: Any
     pending_: Any
     pending_weight_: FloatArray | None
+    _had_gaps: bool = False  # in the last rows: the compiled step need not be asked first
 
     @abstractmethod
     def _make_solver(self) -> StochasticFrankWolfe:
@@ -53,10 +54,10 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     # -- learning ------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from scratch, from a data set that is passed over as a stream.
+        """Learn from scratch, with the data set as a stream.
 
-        Mini-batches have ``batch_size`` rows (64 where that is None); whole passes are repeated until 1,000 steps are
-        taken, or a callback stops the run.
+        Mini-batches have ``batch_size`` rows, or 64 if that is None. Passes over the data are repeated until at least
+        1,000 steps are taken or a callback stops the run.
 
         Parameters
         ----------
@@ -77,7 +78,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
                         self.status_ = Status.STOPPED
                         return self
                 if not hasattr(self, "state_"):
-                    raise ValueError("every sample has weight zero: there is nothing to learn from.")
+                    raise ValueError("every sample has weight zero: at least one weight must be positive.")
                 if self.state_.t >= _FIT_STEPS:
                     return self
 
@@ -85,15 +86,15 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         """Learn from the next rows of a stream.
 
         With ``batch_size=None`` the rows are one mini-batch: one step of the algorithm. With a number the stream is
-        cut anew into mini-batches of exactly that many rows, so that the result does not depend on how it
-        arrives; up to ``batch_size - 1`` rows wait in ``pending_`` for the next call.
+        cut into mini-batches of exactly that many rows, so that the result does not depend on the size of the
+        pieces; up to ``batch_size - 1`` rows wait in ``pending_`` for the next call.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : ignored
         sample_weight : array of shape (n_samples,), optional
-            Only ratios matter to the contrasts; a memory that finds its own length counts a weight of 2 as two samples.
+            Contrasts depend only on the ratios of weights; an adaptive memory counts a weight of 2 as two samples.
         """
         rows = quick_rows(self, X)
         if rows is None:
@@ -114,7 +115,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         return self.state_.t
 
     def _has_begun(self) -> bool:
-        """Return whether there is a state, or rows that wait for one."""
+        """Return whether learning has started, or rows are waiting for a first mini-batch."""
         return hasattr(self, "state_") or getattr(self, "pending_", None) is not None
 
     def _check_started(self, name: str) -> None:
@@ -128,32 +129,35 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         raise AttributeError(f"{name} is available after the first mini-batch: call fit or partial_fit.")
 
     def _reset(self, *, keep_waiting: bool = False) -> None:
-        """Forget what was learnt and, unless told to keep them, the rows that wait."""
+        """Forget what was learnt, and the waiting rows too unless ``keep_waiting``."""
         waiting = () if keep_waiting else ("pending_", "pending_weight_")
         for name in ("solver_", "state_", "scale_", *waiting):
             if hasattr(self, name):
                 delattr(self, name)
 
     def _learn(self, rows: Any, weights: FloatArray | None) -> bool:
-        """Take a step on a mini-batch, unless nothing in it counts; return whether a callback wants to stop."""
+        """Take a step on a mini-batch, unless all its weights are zero; return whether a callback stops the run."""
         if weights is not None and not weights.any():
             return False
         if not hasattr(self, "state_"):
             self._begin(rows)
-        state = self.solver_.compiled_step(self.state_, rows, weights) if self.scale_ == 1.0 else None
+        state = None
+        if self.scale_ == 1.0 and not self._had_gaps:
+            state = self.solver_.compiled_step(self.state_, rows, weights)
         if state is None:
-            if self._is_plain(rows):  # but refused
-                state = self.solver_.plain_step(self.state_, rows, weights)
-            else:
-                rows = self._completed(self._scaled(rows))
-                state = self.solver_.step(self.state_, rows, weights)
+            refused = None if self._had_gaps else rows
+            completed = self._completed(rows)
+            self._had_gaps = completed is not rows
+            rows = completed if self._is_plain(completed) else self._scaled(completed)
+            step = self.solver_.plain_step if rows is refused else self.solver_.step
+            state = step(self.state_, rows, weights)
         self.state_ = state
         if not self.callbacks:
             return False
         return notify(self.callbacks, Progress(self.solver_, self.state_, rows, weights))
 
     def _begin(self, batch: Any) -> None:
-        """Make the solver and the first state; where that fails, rows that wait go on waiting."""
+        """Make the solver and the first state; if that fails, keep the waiting rows."""
         if callable(self.callbacks):
             raise TypeError("callbacks must be a sequence of functions: write [function].")
         self.scale_ = 1.0
@@ -165,9 +169,9 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             raise
 
     def _is_plain(self, rows: Any) -> bool:
-        """Return whether rows can go to the solver as they are.
+        """Return whether rows need neither scaling nor completion.
 
-        NaN, infinities, zeros and extreme values all show in the sum of squares, about which BLAS does not warn.
+        The sum of squares reveals NaN, infinities, zeros and extreme values at once, and BLAS computes it without warnings.
         """
         if self.scale_ != 1.0 or type(rows) is not np.ndarray:
             return False
@@ -179,7 +183,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         return batch
 
     def _scaled(self, batch: Any) -> Any:
-        """Return the mini-batch in units in which no power of it overflows or vanishes; refuse infinity."""
+        """Return the mini-batch scaled so that no power of it overflows or underflows; refuse infinity."""
         values = batch if isinstance(batch, np.ndarray) else batch.data
         largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
         if largest == np.inf:
@@ -187,7 +191,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         learnt = hasattr(self, "state_")
         unit = unit_for(largest, self.scale_, self.solver_.estimate.degree, learnt)
         if unit != self.scale_:
-            if learnt:  # what was learnt keeps its direction; its length is that of a power of the data
+            if learnt:  # gradients and other memories grow with powers of the data
                 memory = self.solver_.estimate.rescaled(self.state_.memory, unit / self.scale_)
                 self.state_ = self.state_._replace(memory=memory)
             self.scale_ = unit
@@ -195,7 +199,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         return batch if self.scale_ == 1.0 else batch * self.scale_
 
     def _cut(self, X: Any, weights: FloatArray | None) -> Iterator[tuple[Any, FloatArray | None]]:
-        """Cut what waits and what came into mini-batches; what a failure leaves behind goes on waiting."""
+        """Yield mini-batches of the waiting and the new rows; rows that are left over wait, also after an error."""
         size = self._batch_size()
         if size is None:
             yield X, weights
@@ -227,7 +231,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         return one_blas_thread() if self.n_features_in_ > SINGLE_THREADED else nullcontext()
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters; a fitted learner goes on with the new contrast, schedule and averaging."""
+        """Set parameters; a fitted learner continues with the new contrast, schedule and averaging."""
         super().set_params(**parameters)
         if parameters and hasattr(self, "state_"):
             before, self.solver_ = self.solver_, self._make_solver()
@@ -235,7 +239,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the columns of a data frame out of pickles: they are there for the fast path alone."""
+        """Leave the columns of a data frame out of pickles: only the fast path uses them."""
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_columns", None)
         return state

@@ -21,22 +21,22 @@ class StreamingSparsePCA(StreamEstimator):
     """Find sparse principal components in a stream of samples, one mini-batch at a time.
 
     A component z minimises the expectation of ``-(z'y)^2 + penalty * H_mu(z)`` over the unit ball, with Huber's
-    smoothed l1 norm H. Further components are learnt at the same time, each from the samples less their projections
-    to the components before it.
+    smoothed l1 norm H. Further components are learnt at the same time, each from the samples minus their projections
+    onto the components before it.
 
     Parameters
     ----------
     n_components : int, default 1
     penalty : float, default 1.0
-        The weight of the smoothed l1 norm against the variance along the component, in squares of the samples'
-        units.
+        The weight of the smoothed l1 norm relative to the variance along the component, in squared units of the
+        samples.
     mu : float, default 0.2
-        Where Huber's norm turns from square to absolute value.
+        The absolute value at which Huber's norm changes from quadratic to linear.
     schedule : {"paper", "sfw", "constant"} or Schedule, default "paper"
     init : "random" or array of shape (n_components, n_features), default "random"
     batch_size : int, optional
-        None takes the rows of each `partial_fit` as one mini-batch; a number cuts the stream into mini-batches of that
-        many rows, however it arrives.
+        None takes the rows of each `partial_fit` as one mini-batch. A number cuts the stream into mini-batches of that
+        many rows.
     random_state : int, RandomState or None
     callbacks : sequence of functions, optional
 
@@ -48,9 +48,9 @@ class StreamingSparsePCA(StreamEstimator):
 
     Notes
     -----
-    Samples are taken as centred and complete; subtract a known mean before. No entry becomes exactly zero: those that
-    the variance does not hold up are pressed towards it. A penalty beyond the variance that a component explains
-    presses all of it to zero, and its direction is lost.
+    Samples must be centred and complete: subtract a known mean first. Entries that explain little variance become small,
+    but not exactly zero. If the penalty exceeds the variance that a component explains, all its entries go to zero and
+    its direction is lost.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class StreamingSparsePCA(StreamEstimator):
 
     def _make_solver(self) -> StochasticFrankWolfe:
         schedule = fixed_schedule(self.schedule)
-        # The penalty belongs to the user's units, the samples that the solver sees may be in others.
+        # The penalty is in the user's units, but the solver may see scaled samples.
         scale = min(getattr(self, "scale_", 1.0), 1e150)
         objective = SparsePCAObjective(self.penalty * scale * scale, self.mu)
         return StochasticFrankWolfe(L2Ball(), objective, schedule)
@@ -110,13 +110,13 @@ class StreamingSparsePCA(StreamEstimator):
             if given.shape != (count, features) or not np.isfinite(given).all():
                 raise ValueError(f"init must be finite and of shape {(count, features)}, got shape {given.shape}.")
             if not given.any(axis=1).all():
-                raise ValueError("init must not hold a row of zeros: it has no direction.")
+                raise ValueError("init must not have a row of zeros, which has no direction.")
             return _unit_rows(given)
         _checks.one_of("init", self.init, ("random",), also="an array")
         return _unit_rows(check_random_state(self.random_state).standard_normal((count, features)))
 
     def _completed(self, batch: Any) -> Any:
-        """Return the mini-batch as each component sees it: less its projections to the components before."""
+        """Return the mini-batch for each component: minus its projections onto the components before."""
         rows = batch.toarray() if hasattr(batch, "toarray") else batch
         components = _unit_rows(self.state_.x)
         deflated = np.empty((len(components), *rows.shape))
@@ -125,17 +125,14 @@ class StreamingSparsePCA(StreamEstimator):
             rows = rows - np.outer(rows @ component, component)
         return deflated
 
-    def _is_plain(self, rows: Any) -> bool:
-        return len(self.state_.x) == 1 and super()._is_plain(rows)
-
     def transform(self, X: Any) -> FloatArray:
-        """Return the projections of samples to the components."""
+        """Return the projections of samples onto the components."""
         check_is_fitted(self, "state_")
         scores: FloatArray = self._validated(X) @ _unit_rows(self.state_.x).T
         return scores.astype(self._dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> FloatArray:
-        """Return the samples that projections stand for."""
+        """Return the samples that belong to projections."""
         check_is_fitted(self, "state_")
         codes = np.asarray(X)
         if codes.ndim != 2 or codes.shape[1] != len(self.state_.x):

@@ -1,4 +1,4 @@
-"""Units of the data in which no power of it that a step computes overflows or vanishes."""
+"""Scaling of the data, so that no power of it that a step computes overflows or underflows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @cache
 def largest_square(degree: float) -> float:
-    """Return how large a sum of squares may be, and its inverse small, to leave room for powers of this degree.
+    """Return the largest sum of squares, and the inverse of the smallest, that is safe for powers of this degree.
 
     >>> largest_square(3.0) > 1e100
     True
@@ -18,10 +18,10 @@ def largest_square(degree: float) -> float:
 
 
 def unit_for(largest: float, scale: float, degree: float, learnt: bool) -> float:
-    """Return the factor for samples whose largest value is given: ``scale``, unless that value demands another one.
+    """Return the factor to multiply samples by: ``scale`` if the largest value is safe with it, or else a new one.
 
-    It is a power of two, so that scaling rounds nothing. Once something is learnt, values may vanish beside it, but not
-    overflow.
+    It is a power of two, so that scaling is exact. Before learning starts, neither overflow nor underflow is allowed.
+    After that values may underflow, because they are negligible beside what was learnt.
 
     >>> unit_for(1000.0, 1.0, 3.0, learnt=False), unit_for(2.0**300, 1.0, 3.0, learnt=False) == 2.0**-300
     (1.0, True)

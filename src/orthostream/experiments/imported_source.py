@@ -32,7 +32,7 @@ def imported_files(source: Path, module: str, package: Path) -> list[Path]:
     >>> package = Path(__file__).parents[1]
     >>> found = imported_files(package / "metrics/slot_rmse.py", "orthostream.metrics.slot_rmse", package)
     >>> [path.relative_to(package).as_posix() for path in found]
-    ['_checks.py', '_typing.py', 'metrics/relative_rmse.py', 'metrics/slot_rmse.py']
+    ['__init__.py', '_checks.py', '_typing.py', 'metrics/relative_rmse.py', 'metrics/slot_rmse.py']
     """
     walk = _Walk(package)
     walk.follow(module, source)
