@@ -74,8 +74,8 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         None takes the rows of each `partial_fit` as one mini-batch; a number cuts the stream into mini-batches of that
         many rows, however it arrives.
     n_nonzero, threshold : int and float, optional
-        What `transform` keeps: that many of the largest coefficients of each sample, and only those above the threshold.
-        By default it keeps all.
+        What `transform` keeps: this many of the largest coefficients of each sample, and only those above the
+        threshold. By default it keeps all.
     random_state : int, RandomState or None
         Used to draw the first dictionary only.
     callbacks : sequence of functions, optional

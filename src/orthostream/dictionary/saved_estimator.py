@@ -81,7 +81,7 @@ class SavedEstimator:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise persistence.SavedEstimatorError(f"{os.fspath(path)} is damaged: {error}") from error
         if parameters.get("n_components") not in (None, estimator._n_features_out):
-            raise ValueError(f"the saved learner has {estimator._n_features_out} components, and their number is fixed.")
+            raise ValueError(f"the saved learner has {estimator._n_features_out} components: their number is fixed.")
         return estimator
 
     @classmethod

@@ -10,7 +10,7 @@ from orthostream._typing import FloatArray
 def keep_largest(codes: FloatArray, count: int) -> FloatArray:
     """Return the codes with all but the ``count`` largest entries of each row set to zero.
 
-    In an orthonormal dictionary this is the best approximation with that many atoms. Of equal entries the first is kept.
+    In an orthonormal dictionary this is the best approximation with that many atoms. Of equal entries the first stays.
 
     >>> keep_largest(np.array([[1.0, -3.0, 2.0]]), 2)
     array([[ 0., -3.,  2.]])

@@ -41,7 +41,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     callbacks: Any
     pending_: Any
     pending_weight_: FloatArray | None
-    _had_gaps: bool = False  # in the last rows: the compiled step need not be asked first
+    _had_gaps: bool = False  # whether the last rows were changed by `_completed`: the compiled step refuses such rows
 
     @abstractmethod
     def _make_solver(self) -> StochasticFrankWolfe:
@@ -78,7 +78,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
                         self.status_ = Status.STOPPED
                         return self
                 if not hasattr(self, "state_"):
-                    raise ValueError("every sample has weight zero: at least one weight must be positive.")
+                    raise ValueError("every sample has weight zero: there is nothing to learn from.")
                 if self.state_.t >= _FIT_STEPS:
                     return self
 
@@ -171,7 +171,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _is_plain(self, rows: Any) -> bool:
         """Return whether rows need neither scaling nor completion.
 
-        The sum of squares reveals NaN, infinities, zeros and extreme values at once, and BLAS computes it without warnings.
+        The sum of squares shows NaN, infinities, zeros and extreme values, and BLAS computes it without warnings.
         """
         if self.scale_ != 1.0 or type(rows) is not np.ndarray:
             return False

@@ -48,9 +48,9 @@ class StreamingSparsePCA(StreamEstimator):
 
     Notes
     -----
-    Samples must be centred and complete: subtract a known mean first. Entries that explain little variance become small,
-    but not exactly zero. If the penalty exceeds the variance that a component explains, all its entries go to zero and
-    its direction is lost.
+    Samples must be centred and complete: subtract a known mean first. Entries that explain little variance become
+    small, but not exactly zero. If the penalty exceeds the variance that a component explains, all its entries go to
+    zero and its direction is lost.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from orthostream.optimize import estimates, objectives, schedules, sets
 from orthostream.optimize.callbacks import Callback, Progress, Result, Status
 from orthostream.optimize.check import check_objective, check_set
-from orthostream.optimize.estimates import *  # noqa: F403  (each package lists its members once)
+from orthostream.optimize.estimates import *  # noqa: F403  (each package lists its own members)
 from orthostream.optimize.gap import frank_wolfe_gap
 from orthostream.optimize.objectives import *  # noqa: F403
 from orthostream.optimize.polar_decomposition import polar

@@ -1,4 +1,4 @@
-"""Named arrays that lie one after another in a single array, which compiled code takes and returns at little cost."""
+"""Named arrays stored one after another in a single array, which is cheap to pass to compiled code and back."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Layout:
 
     @cached_property
     def places(self) -> dict[str, slice]:
-        """Where each array lies."""
+        """The place of each array in the block."""
         ends = np.cumsum([prod(shape) for shape in self.shapes.values()]).tolist()
         return {name: slice(*ends) for name, ends in zip(self.shapes, zip([0, *ends], ends, strict=False), strict=True)}
 
     @cached_property
     def size(self) -> int:
-        """How many numbers a block has."""
+        """The number of numbers in a block."""
         return sum(prod(shape) for shape in self.shapes.values())
 
     def zeros(self, stack: tuple[int, ...]) -> ArrayBlock:

@@ -1,4 +1,4 @@
-"""What a callback sees, and how a run can end."""
+"""What callbacks receive, and why runs end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """A step just taken. Gap and objective are measured when asked for, so that a callback pays only for its own."""
+    """The last step. Gap and objective are computed on first access, so that a callback pays only for what it uses."""
 
     def __init__(
         self, solver: StochasticFrankWolfe, state: State, batch: Batch, weights: FloatArray | None = None
@@ -43,16 +43,16 @@ class Progress:
 
     @property
     def report(self) -> Report | None:
-        """What the estimate has found out: contrast, half-life in samples, abrupt changes; None if it tells nothing."""
+        """The estimate's report: contrast, half-life in samples, abrupt changes; None if it has no report."""
         return self.solver.estimate.report(self.state.memory, batch_size(self.batch))
 
 
-#: A callback takes a `Progress` and stops the run by returning True, or an array of nothing but True.
+#: A callback takes a `Progress` and stops the run by returning True, or an array whose entries are all True.
 Callback: TypeAlias = Callable[[Progress], "bool | np.bool | FloatArray | None"]
 
 
 def notify(callbacks: Sequence[Callback], progress: Progress) -> bool:
-    """Call every callback, and tell whether one of them wants to stop."""
+    """Call every callback; return whether one of them stops the run."""
     answers = [np.asarray(callback(progress)) for callback in callbacks]
     return any(answer.dtype == np.bool_ and bool(answer.all()) for answer in answers)
 

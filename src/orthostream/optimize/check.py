@@ -1,4 +1,4 @@
-"""Checks for sets and objectives of one's own: the contracts that the solver relies on."""
+"""Checks for user-defined sets and objectives, of the contracts that the solver relies on."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from orthostream.optimize.sets.base import ConvexSet
 
 
 def check_set(feasible: ConvexSet, shape: tuple[int, ...], *, trials: int = 20, seed: int = 0) -> None:
-    """Check a convex set against its contract; raise AssertionError with the reason where it breaks it.
+    """Check that a convex set keeps its contract; raise AssertionError with the reason if it does not.
 
     For random gradients the oracle's answer must be feasible, must not be beaten by any of 1,000 other points of the
-    set, and must minimise, not maximise. A projection must be feasible, leave feasible points alone and be nearer than
-    other points. Distances may not exceed the diameter, and a stack must give what its members give one by one.
+    set, and must minimise, not maximise. A projection must be feasible, must not move feasible points, and must be
+    nearer than other points. Distances must not exceed the diameter. A stack must give the same results as its members
+    one by one.
 
     Examples
     --------
@@ -23,7 +24,7 @@ def check_set(feasible: ConvexSet, shape: tuple[int, ...], *, trials: int = 20, 
     """
     if isinstance(feasible, type):
         raise TypeError(
-            f"check_set wants an object, not the class {feasible.__name__}: write {feasible.__name__}(...)."
+            f"check_set needs an object, not the class {feasible.__name__}: write {feasible.__name__}(...)."
         )
     rng = np.random.default_rng(seed)
     name = type(feasible).__name__
@@ -63,7 +64,7 @@ def check_set(feasible: ConvexSet, shape: tuple[int, ...], *, trials: int = 20, 
 
 
 def _points_on_rays(feasible: ConvexSet, start: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return the last feasible points on rays from a feasible one: points that do not come from the oracle."""
+    """Return boundary points of the set on rays from a feasible point, as points that do not come from the oracle."""
     axes = np.eye(start.size)[:50].reshape(-1, *start.shape)
     directions = np.concatenate([axes, -axes, rng.standard_normal((20, *start.shape))])
     reach = feasible.diameter(start.shape) / np.linalg.norm(directions.reshape(len(directions), -1), axis=1)
@@ -97,7 +98,7 @@ def _check_projection(
 def check_objective(
     objective: Objective, x: FloatArray, batch: Batch, *, tolerance: float = 1e-5, seed: int = 0
 ) -> None:
-    """Check a gradient against central differences of the value; raise AssertionError where they differ.
+    """Check a gradient against central differences of the value; raise AssertionError if they differ.
 
     Examples
     --------

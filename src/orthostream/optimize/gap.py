@@ -9,7 +9,7 @@ from orthostream.optimize.sets.base import ConvexSet
 
 
 def frank_wolfe_gap(feasible: ConvexSet, x: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Return the largest of <-gradient, s - x> over the set, for each point of a stack.
+    """Return the largest <-gradient, s - x> over all s in the set, for each point x of a stack.
 
     Examples
     --------

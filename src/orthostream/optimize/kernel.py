@@ -1,4 +1,4 @@
-"""Parts of a step that Numba can compile, and the step that is compiled from them."""
+"""Parts of a step that Numba can compile, and the compiled step made of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Kernel(NamedTuple):
 
     name: str
     modules: tuple[str, ...]
-    """Each may call functions of those before it; the last defines the function."""
+    """Each may call functions of the modules before it; the last one defines the function."""
 
 
 class CompiledStep(NamedTuple):

@@ -14,18 +14,18 @@ from orthostream.optimize.sets import ConvexSet, SpectralBall
 
 
 class PostStep:
-    """P[(1 - gamma) x + gamma vertex] with P a map of the set into itself, meant not to increase the objective.
+    """The next point P[(1 - gamma) x + gamma vertex], where P maps the set into itself.
 
-    This one leaves the mixture as it is. A subclass overrides `project`.
+    P should not increase the objective. Here it is the identity; a subclass overrides `project`.
     """
 
     core_ndim: ClassVar[int | None] = None
 
     def check_start(self, feasible: ConvexSet, x: FloatArray) -> None:
-        """Raise ValueError where the operation cannot go with the set, or cannot start from this point."""
+        """Raise ValueError if the operation does not work with this set or from this first point."""
 
     def project(self, x: FloatArray, gamma: float) -> FloatArray:
-        """Return P[x], x being the mixture of the last point (weight 1 - gamma) and the vertex (weight gamma)."""
+        """Return P[x], where x is the mixture of the last point (weight 1 - gamma) and the vertex (weight gamma)."""
         return x
 
     def __call__(self, x: FloatArray, vertex: FloatArray, gamma: float) -> FloatArray:
@@ -36,25 +36,25 @@ class PostStep:
 
     @property
     def kernel(self) -> Kernel | None:
-        """The operation for one problem as a function that Numba can compile, if there is one."""
+        """The operation on one problem as a function that Numba can compile; None if there is none."""
         return None
 
 
 class PolarStep(PostStep):
     """The polar factor: back from the spectral ball to the orthogonal group, as Algorithm 2 does.
 
-    The point and the vertex are both orthogonal, which puts the singular values of their mixture between
-    |1 - 2 gamma| and 1: no bound has to be estimated, and one or two polynomials do. Lemma 4 says that the objective
-    never rises by it; that holds for few atoms or near the goal, not everywhere (see docs/paper.md).
+    The point and the vertex are orthogonal, so the singular values of their mixture lie between |1 - 2 gamma| and 1.
+    With these bounds known, one or two polynomials suffice. Lemma 4 says that this never increases the objective. That
+    holds for few atoms or near the solution, but not everywhere (see docs/paper.md).
     """
 
     core_ndim: ClassVar[int | None] = 2
 
     def check_start(self, feasible: ConvexSet, x: FloatArray) -> None:
         if not isinstance(feasible, SpectralBall) or feasible.radius != 1.0:
-            raise ValueError("PolarStep returns to orthonormal columns: it goes with SpectralBall(radius=1) alone.")
+            raise ValueError("PolarStep makes columns orthonormal: it only goes with SpectralBall(radius=1).")
         deviation = np.abs(x.mT @ x - np.eye(x.shape[-1])).max()
-        if deviation > 1e-5:  # room for a start of single precision
+        if deviation > 1e-5:  # a start in single precision deviates by this much
             raise ValueError(
                 f"PolarStep needs a start with orthonormal columns, this one deviates by {deviation:.2g}; "
                 "take its polar factor first: orthostream.optimize.polar(x)[0]."

@@ -1,4 +1,4 @@
-"""The state of a run: everything the next step needs, and nothing else."""
+"""The state of a run: exactly what the next step needs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class State(NamedTuple):
     x: FloatArray
     """The current point, in double precision."""
     memory: ArrayBlock
-    """What the estimate of the gradient remembers."""
+    """The memory of the estimate."""
     oracle: FloatArray | float
-    """What the set's oracle remembers, a number for each problem."""
+    """The memory of the set's oracle, one number for each problem."""
     average: FloatArray | None = None
-    """The running mean of the points, where the solver averages."""
+    """The running mean of the points, if the solver averages."""
 
     @property
     def gradient(self) -> FloatArray:
@@ -39,9 +39,9 @@ class State(NamedTuple):
 
 
 def named_arrays(arrays: Mapping[str, FloatArray]) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-    """Return the arrays that `State.to_arrays` wrote, and those of the memory apart, all in double precision.
+    """Return all arrays that `State.to_arrays` wrote, and the memory's arrays by their own names, in double precision.
 
-    The names of version 0.1 are understood too.
+    Arrays with the names of version 0.1 are read too.
     """
     named = {name: np.asarray(array, dtype=float) for name, array in arrays.items()}
     if "gradient" in named:
@@ -60,4 +60,6 @@ def _renamed(arrays: dict[str, FloatArray]) -> dict[str, FloatArray]:
     if not any(name.startswith("course/") for name in arrays):
         stack = arrays["memory"].shape if "memory" in arrays else ()
         renamed["memory/steps"] = np.full(stack, float(arrays["t"]))
+    if "memory/rows" in renamed:
+        renamed["memory/guess"] = np.zeros_like(renamed["memory/ranking"])
     return renamed

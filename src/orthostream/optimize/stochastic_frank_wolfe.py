@@ -26,7 +26,7 @@ from orthostream.optimize.state import State, named_arrays
 
 _DOUBLE = np.dtype(np.float64)
 
-#: The running mean of the iterates weighs the i-th of them by about i^_AVERAGING_POWER.
+#: The weight of the i-th point in the running mean is proportional to about i^_AVERAGING_POWER.
 _AVERAGING_POWER = 3.0
 
 
@@ -39,19 +39,19 @@ class StochasticFrankWolfe:
         S <- lmo(G)
         X <- P[(1 - gamma) X + gamma S]
 
-    The solver itself has no state: `init` makes one, `step` maps it to the next.
+    The solver itself has no state: `init` returns the first one, `step` maps a state to the next.
 
     Parameters
     ----------
     feasible : ConvexSet
     objective : Objective, GradientEstimate, or a pair of functions (value, gradient) of (x, batch)
-        What is minimised, with `RunningMean` as the estimate of its gradient; or an estimate of another kind.
+        What is minimised. `RunningMean` then estimates its gradient, unless another estimate is given instead.
     schedule : Schedule, default the paper's
-        The weights of `RunningMean`. Other estimates decide on their own weights and take no schedule here.
+        The weights of `RunningMean`. Other estimates choose their own weights and take no schedule here.
     post_step : PostStep, optional
         The operation P. None leaves the point as it is.
     average : bool, default False
-        Also keep a running mean of the points that favours the late ones, in ``State.average``.
+        Also keep a running mean of the points, with more weight on late ones, in ``State.average``.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class StochasticFrankWolfe:
 
     @property
     def objective(self) -> Objective:
-        """What value and gap are measured with."""
+        """The objective that value and gap are computed with."""
         return self.estimate.objective
 
     def _check_parts(self) -> None:
@@ -121,7 +121,7 @@ class StochasticFrankWolfe:
         return self.plain_step(state, batch, weights)
 
     def plain_step(self, state: State, batch: Batch, weights: FloatArray | None = None) -> State:
-        """Return the state after one mini-batch, part by part: the step that works for any parts and any mini-batch."""
+        """Return the state after one mini-batch, computed in Python: this works for all parts and mini-batches."""
         if batch_size(batch) == 0:
             raise ValueError("the mini-batch holds no samples.")
         t, x, memory, oracle, average = state
@@ -131,10 +131,10 @@ class StochasticFrankWolfe:
         return State(t + 1, x, memory, oracle, _averaged(average, x, t + 1))
 
     def compiled_step(self, state: State, batch: Batch, weights: FloatArray | None = None) -> State | None:
-        """Return the state after one mini-batch in machine code, or None.
+        """Return the state after one mini-batch, computed by compiled code, or None if that is not possible.
 
-        None means that a part has no kernel, that Numba is absent or turned off, or that the mini-batch is not a finite
-        array of moderate values: `step` then takes the general way.
+        It is not possible if a part has no kernel, if Numba is not installed or turned off, if the mini-batch is not a
+        finite array of moderate values, or if the result is not certified. `step` then calls `plain_step`.
         """
         if not self._has_kernels or type(batch) is not np.ndarray or not can_compile():
             return None
@@ -143,7 +143,7 @@ class StochasticFrankWolfe:
             return None
         if batch.shape[:-2] != x.shape[:-2]:
             batch = np.broadcast_to(batch, x.shape[:-2] + batch.shape[-2:])
-        # The step is compiled for one type of array: doubles in C order that may be written to.
+        # Numba compiles for each type of array; these conversions leave one type, writeable doubles in C order.
         if batch.dtype is not _DOUBLE or not batch.flags.carray:
             batch = np.array(batch, dtype=float, order="C")
         if not x.flags.carray:
@@ -167,7 +167,7 @@ class StochasticFrankWolfe:
     def _compiled_stack(
         self, state: State, batch: FloatArray, counts: FloatArray, settings: tuple[float, float, float, float]
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return points, oracles' and estimates' memories of a stack; problems that are refused go the plain way."""
+        """Return points and memories of oracle and estimate for a stack; refused problems take the plain step."""
         several = state.x.ndim - 2
 
         def flat(a: Any) -> FloatArray:
@@ -185,7 +185,7 @@ class StochasticFrankWolfe:
 
     @cached_property
     def _kernels(self) -> tuple[Any, ...]:
-        """The kernels of the three parts; None for a part that has none."""
+        """The kernels of the three parts; None for a part without one."""
         return tuple(getattr(part, "kernel", None) for part in (self.estimate, self.feasible, self.post_step))
 
     @cached_property
@@ -197,18 +197,18 @@ class StochasticFrankWolfe:
         return compiled_step(*self._kernels)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave machine code out of pickles; it is compiled again, or found in the cache."""
+        """Leave machine code out of pickles; it is compiled again or loaded from the cache."""
         return {name: value for name, value in vars(self).items() if name != "_machine_code"}
 
     def restore(self, arrays: dict[str, FloatArray]) -> State:
-        """Return the state that `State.to_arrays` turned into arrays; going on from it is bit-identical."""
+        """Return the state that `State.to_arrays` turned into arrays, bit for bit."""
         named, memory = named_arrays(arrays)
         x = np.ascontiguousarray(named["x"])
         oracle = named["oracle"] if named["oracle"].ndim else float(named["oracle"])
         return State(int(named["t"]), x, self.estimate.restored(memory, x), oracle, named.get("average"))
 
     def adopted(self, state: State, other: StochasticFrankWolfe) -> State:
-        """Return a state of another solver as this one can go on from it: what does not fit begins anew."""
+        """Return the state of another solver for this one to continue from; memory that does not fit starts empty."""
         average = None
         if self.average:
             average = state.x.copy() if state.average is None else state.average
@@ -228,14 +228,14 @@ class StochasticFrankWolfe:
         max_steps: int | None = None,
         max_seconds: float | None = None,
     ) -> Result:
-        """Take a step for each mini-batch until the stream, a budget or a callback's patience ends.
+        """Take a step for each mini-batch until the stream ends, a budget is spent or a callback stops the run.
 
         Parameters
         ----------
         state : State
         batches : iterable of mini-batches
         callbacks : functions of a `Progress`; one that returns True stops the run
-        held_out : a sample on which `Progress` measures gap and objective, instead of the mini-batch itself
+        held_out : a mini-batch on which `Progress` computes gap and objective, instead of the last one
         max_steps, max_seconds : budgets for this call
         """
         start, first = time.monotonic(), state.t

@@ -1,7 +1,7 @@
-"""A step of Algorithm 1 as it is compiled: the estimate, the oracle, the post-step, for one problem and for a stack.
+"""The compiled form of a step of Algorithm 1 (estimate, oracle, post-step), for one problem and for a stack.
 
-`kernel.compiled_step` fills in the names that are not defined here: ``update``, ``oracle`` and ``post_step`` are the
-kernels of the solver's parts.
+``update``, ``oracle`` and ``post_step`` are not defined here: `kernel.compiled_step` fills in the kernels of the
+solver's parts.
 """
 # ruff: noqa: F821
 # mypy: disable-error-code="name-defined"
@@ -14,10 +14,10 @@ import numpy as np
 
 
 def take_step(x: Any, low: float, block: Any, batch: Any, weights: Any, a: float, b: float, c: float, d: float) -> Any:
-    """Return the next point, what the oracle and the estimate remember, and whether the step is certified.
+    """Return the next point, the memories of oracle and estimate, and whether the step is certified.
 
-    The last four numbers are the estimate's settings. A negative gamma means that the mini-batch is not finite, and the
-    step is not taken.
+    The last four numbers are the estimate's settings. A negative gamma means that the estimate refuses the mini-batch,
+    because it is zero, extreme or not finite; the step is then not taken.
     """
     gradient, gamma, block = update(block, x, batch, weights, a, b, c, d)
     if gamma < 0.0:

@@ -1,4 +1,4 @@
-"""One BLAS thread inside the loops: at these sizes more of them only wait for each other."""
+"""One BLAS thread inside the loops: at these sizes several threads only wait for each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-#: Below this size BLAS takes one thread by itself.
+#: Up to this size BLAS uses a single thread anyway.
 SINGLE_THREADED = 64
 
 
@@ -18,9 +18,10 @@ def _blas_libraries() -> list[Any]:
 
 
 class one_blas_thread:  # noqa: N801  (read as a verb: with one_blas_thread(): ...)
-    """Limit every loaded BLAS to one thread, and restore what was set before.
+    """Limit every loaded BLAS to one thread, and restore the previous numbers of threads.
 
-    threadpoolctl's own context manager does the same in 50 microseconds; this one asks first and costs about one.
+    threadpoolctl's own context manager takes 50 microseconds for this. This one first asks whether anything has to
+    change, and takes about one.
     """
 
     __slots__ = ("_before",)

@@ -139,8 +139,8 @@ def test_stacks_equal_a_loop(atoms: int, weighted: bool, rng: Rng) -> None:
         )
         np.testing.assert_allclose(together[at], alone, atol=1e-9)
         assert report.half_life[at] == estimate.report(own, 3).half_life
-        for name, array in own.items():
-            np.testing.assert_allclose(memory[name][at], array, atol=1e-12)
+        for name in own.keys() - {"guess"}:  # a stack has the least guess of all its problems
+            np.testing.assert_allclose(memory[name][at], own[name], atol=1e-12)
 
 
 def test_a_stack_may_share_a_batch(rng: Rng) -> None:

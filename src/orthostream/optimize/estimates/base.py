@@ -1,4 +1,4 @@
-"""What an estimate of the gradient is to the solver."""
+"""The contract of an estimate of the gradient."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from orthostream.optimize.state import State
 
 
 class Report(NamedTuple):
-    """What an estimate has found out about the stream, a number for each problem."""
+    """What an estimate has measured of the stream, one number for each problem."""
 
     contrast: FloatArray
     """0 for the first objective of the estimate, 1 for the second."""
     half_life: FloatArray
-    """In how many samples the running mean of gradients forgets half of what it holds."""
+    """The number of samples in which the running mean of gradients forgets half of its content."""
     changes: FloatArray
-    """How often the stream has changed so abruptly that learning started again."""
+    """The number of abrupt changes of the stream, after which learning started again."""
 
 
 class GradientEstimate(ABC):
-    """Turns mini-batches into an estimate of the gradient, and says how far the step should go.
+    """Turns mini-batches into an estimate of the gradient and the weight gamma of the step.
 
-    Its memory is a `ArrayBlock` of named arrays, one of which is called ``gradient``. The solver keeps it in its state.
+    Its memory is an `ArrayBlock` of named arrays, one of them called ``gradient``. The solver keeps it in its state.
     """
 
     objective: Objective
-    """What value and Frank-Wolfe gap are measured with, from the first step to the last."""
+    """The objective that value and Frank-Wolfe gap are computed with, the same for the whole run."""
 
     power: float = 2.0
-    """The power of the data that its gradients grow with."""
+    """Its gradients are proportional to this power of the data."""
 
     degree: float = 2.0
     """The largest power of the data that an update computes."""
 
     @property
     def core_ndim(self) -> int | None:
-        """How many axes a point has; None where any number will do."""
+        """The number of axes of a point; None if any number is allowed."""
         return getattr(self.objective, "core_ndim", None)
 
     @abstractmethod
     def layout(self, shape: tuple[int, ...]) -> Layout:
-        """Return the names and shapes of what it remembers of one problem, whose point has this shape."""
+        """Return the names and shapes of the memory of one problem, whose point has this shape."""
 
     def begin(self, x: FloatArray) -> ArrayBlock:
         """Return the memory before the first mini-batch."""
@@ -71,26 +71,26 @@ class GradientEstimate(ABC):
         """Return the mean square of a coefficient of each problem; None if that is not known."""
 
     def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
-        """Return the memory of a point from its named arrays, as they were saved."""
+        """Return the memory made of named arrays that were saved."""
         begun = self.begin(x)
         for name, array in begun.items():
             if name not in arrays or np.shape(arrays[name]) != array.shape:
-                raise ValueError(f"{type(self).__name__} remembers {name} of shape {array.shape}, which is not there.")
+                raise ValueError(f"{type(self).__name__} remembers {name} of shape {array.shape}, which is missing.")
         return begun.layout.block(begun.array.shape[:-1], arrays)
 
     def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:
-        """Return the memory with which this estimate goes on from a state of another one; it begins anew if it must."""
+        """Return the memory to continue from a state of another estimate; an empty one if that does not fit."""
         begun = self.begin(state.x)
         fits = state.memory.layout.shapes == begun.layout.shapes
         return state.memory if fits else begun
 
     def report(self, memory: ArrayBlock, samples: int) -> Report | None:
-        """Return what was found out about the stream, for mini-batches of this many samples; None if nothing is."""
+        """Return what was measured of the stream, for mini-batches of this many samples; None if nothing was."""
         return None
 
     @property
     def kernel(self) -> Kernel | None:
-        """The update for one problem as a function that Numba can compile, if there is one."""
+        """The update of one problem as a function that Numba can compile; None if there is none."""
         return None
 
     def settings(self, memory: ArrayBlock, atoms: int, samples: int) -> tuple[float, float, float, float]:

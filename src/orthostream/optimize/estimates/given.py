@@ -1,4 +1,4 @@
-"""The estimate that a solver is given, or that stands for the objective it is given."""
+"""The estimate for the objective, or the estimate, that a solver is given."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthostream.optimize.schedules import Schedule
 
 
 def check_part(part: Any, methods: tuple[str, ...], name: str, base: str) -> None:
-    """Raise TypeError where a part of a solver lacks a method, or is a class instead of an object."""
+    """Raise TypeError if a part of a solver lacks a method, or is a class instead of an object."""
     if isinstance(part, type):
         raise TypeError(f"{name} is the class {part.__name__}, not an object: write {part.__name__}(...).")
     missing = [method for method in methods if not callable(getattr(part, method, None))]
@@ -26,7 +26,7 @@ def check_part(part: Any, methods: tuple[str, ...], name: str, base: str) -> Non
 def estimate_of(
     objective: Objective | GradientEstimate | tuple[Callable[..., Any], Callable[..., Any]], schedule: Schedule | None
 ) -> GradientEstimate:
-    """Return an estimate as it is, and an objective or a pair of functions with its running mean of gradients."""
+    """Return an estimate unchanged, and `RunningMean` of an objective or of a pair of functions."""
     if isinstance(objective, GradientEstimate):
         if schedule is not None:
             raise ValueError(f"{type(objective).__name__} decides on its own weights: leave out schedule={schedule!r}.")

@@ -1,4 +1,4 @@
-"""The estimate for compression: replay the last samples, old ones with less weight."""
+"""The estimate for compression: the last samples are used again at each step, old ones with less weight."""
 
 from __future__ import annotations
 
@@ -14,40 +14,41 @@ from orthostream.optimize.polar_decomposition import polar
 
 
 class Replay(GradientEstimate):
-    r"""Rank-weighted energy of the last samples, of which important atoms forget the old ones faster.
+    r"""The gradient of the rank-weighted energy of the last samples; important atoms forget old samples faster.
 
-    The gradient is that of `RankWeightedEnergy` over the last samples, but the mean over them is one for each atom:
-    atom j counts a sample that is followed by :math:`a` others
+    The gradient is that of `RankWeightedEnergy` over the last samples, but each atom has its own weighted mean over
+    them. For atom j the weight of a sample that is followed by :math:`a` others is
 
     .. math:: (1 + a)^{-(forgetting + spread \, \bar w_j / w_0)},
 
-    where :math:`\bar w_j` is the plain mean of the weights that its coefficients have by rank, and :math:`w_0` that of
-    the largest coefficient. Atoms that are often large thus follow the stream; those that are seldom large, of which a
-    few samples tell little, remember. Each gradient replaces the last one, and its oracle's vertex the last point.
+    where :math:`\bar w_j` is the mean of the rank weights of its coefficients, and :math:`w_0` is the weight of the
+    first rank. Atoms with often large coefficients thus follow the stream. Atoms with seldom large coefficients, about
+    which a few samples tell little, remember longer. Each gradient replaces the last one, and each vertex the last
+    point.
 
-    Ranks mean little before the atoms fit the stream. So the start is the principal components of all that has come,
-    the first of them first, until as many samples are held as there are features; the next round ranks.
+    Ranks mean little before the atoms fit the stream. Until there are as many samples as features, the dictionary is
+    therefore that of the principal components, in descending order.
 
-    A mini-batch costs, with two rounds and N atoms of N features, about 40 products of N x N matrices, two polar
-    factors and two rankings of 10 N samples: many times what principal components that forget cost, as docs/learner.md
-    measures. The memory is one of 10 N^2 numbers.
+    With two rounds and N atoms of N features a mini-batch costs about 40 products of N x N matrices, two polar factors
+    and two rankings of 10 N samples. That is many times the cost of principal components with forgetting, as
+    docs/learner.md shows. The memory holds about 10 N^2 numbers.
 
     Parameters
     ----------
     objective : RankWeightedEnergy, optional
-        What is minimised, and the yardstick.
+        What is minimised; value and gap are computed with it.
     rows_per_feature : int, default 10
-        How many samples are held for each feature.
+        The number of samples in memory, per feature.
     forgetting : float, default 0.5
-        The exponent of an atom that is never large; 0 forgets nothing that is held.
+        The exponent of an atom whose coefficients are never large; 0 gives all samples in memory equal weight.
     spread : float, default 0.35
-        By how much the exponent of an atom that always is the largest is higher.
+        What is added to the exponent of an atom whose coefficient is always the largest.
     rounds : int, default 2
-        How many steps each mini-batch is good for.
+        The number of steps for each mini-batch.
 
     Notes
     -----
-    A sample of weight zero, or of zeros alone, is as good as absent, and a mini-batch of such samples moves nothing.
+    A sample of weight zero, or of zeros only, is ignored. A mini-batch of such samples changes nothing.
 
     Examples
     --------
@@ -79,10 +80,10 @@ class Replay(GradientEstimate):
         self.spread = _checks.at_least("spread", spread)
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
-        """Return room for the samples; ``ranking`` is 1 once enough of them are held for ranks to mean something."""
+        """Return the layout of the memory; ``ranking`` is 1 once there are enough samples to use ranks."""
         features = shape[0]
         room = self.rows_per_feature * features
-        return Layout(gradient=shape, rows=(room, features), weights=(room,), ranking=(), exponent=())
+        return Layout(gradient=shape, rows=(room, features), weights=(room,), ranking=(), exponent=(), guess=())
 
     def update(
         self, memory: ArrayBlock, x: FloatArray, batch: Batch, weights: FloatArray | None
@@ -95,19 +96,21 @@ class Replay(GradientEstimate):
         held = np.count_nonzero(row_weights, axis=-1)
         last = slice(row_weights.shape[-1] - max(int(held.max()), 1), None)
         ranking, gradient, exponent = np.asarray(memory["ranking"] > 0.0), memory["gradient"], memory["exponent"]
+        guess: FloatArray | float = memory["guess"] if memory["guess"].ndim else float(memory["guess"])
         for again in range(self.rounds):
             if again:
-                x, _ = polar(gradient, near=x, sign=-1.0)
+                x, guess = polar(gradient, near=x, low=guess, sign=-1.0)
             turned, exponent = self._turned(x, rows[..., last, :], row_weights[..., last], ranking)
             gradient = turned if live.all() else np.where(live[..., None, None], turned, gradient)
             ranking = np.asarray(ranking | (held >= x.shape[-2]))
         now = {"gradient": gradient, "rows": rows, "weights": row_weights, "ranking": ranking, "exponent": exponent}
+        now["guess"] = np.asarray(guess)
         return gradient, 1.0, memory.layout.block(x.shape[:-2], now)
 
     def _turned(
         self, x: FloatArray, rows: FloatArray, row_weights: FloatArray, ranking: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the gradient at a point over all samples that are held, and the mean exponent of the atoms."""
+        """Return the gradient at a point over all samples in memory, and the mean exponent of the atoms."""
         gradient: FloatArray = np.zeros_like(x)
         exponent: FloatArray = np.zeros(x.shape[:-2])
         if ranking.any():
@@ -127,7 +130,7 @@ class Replay(GradientEstimate):
         return np.asarray((np.square(memory["rows"]) * weights).sum(axis=(-2, -1)) / (total * memory["rows"].shape[-1]))
 
     def report(self, memory: ArrayBlock, samples: int) -> Report:
-        """Return how many of the last samples have half of the weight for an atom of mean importance."""
+        """Return the number of last samples that have half of the weight, for an atom of mean exponent."""
         weights = memory["weights"] * np.exp(-_log_ages(memory["weights"]) * memory["exponent"][..., None])
         newest_first = np.cumsum(weights[..., ::-1], axis=-1)
         total = newest_first[..., -1:]
@@ -154,7 +157,7 @@ class Replay(GradientEstimate):
 
 
 def _told(rows: FloatArray, batch: Batch, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """Return a mini-batch and its weights as arrays of the stack that rows is; samples of zeros get no weight."""
+    """Return a mini-batch and its weights, broadcast to the stack of ``rows``; samples of zeros get weight 0."""
     batch = np.asarray(batch.toarray() if hasattr(batch, "toarray") else batch, dtype=float)
     batch = np.broadcast_to(batch, (*rows.shape[:-2], *batch.shape[-2:]))
     counts = 1.0 * batch.any(axis=-1)
@@ -164,7 +167,7 @@ def _told(rows: FloatArray, batch: Batch, weights: FloatArray | None) -> tuple[F
 def _appended(
     rows: FloatArray, weights: FloatArray, fresh: FloatArray, fresh_weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the last samples that have any weight, the newest at the end, and their weights."""
+    """Return the last samples with a positive weight, the newest at the end, and their weights."""
     room, count = weights.shape[-1], fresh_weights.shape[-1]
     everything = np.concatenate((weights, fresh_weights), axis=-1)
     if (fresh_weights > 0.0).all():
@@ -176,7 +179,7 @@ def _appended(
 
 
 def _log_ages(weights: FloatArray) -> FloatArray:
-    """Return the logarithms of 1, for the last sample, and on to the first of them.
+    """Return the logarithms of the samples' ages: 1 for the last, and so on to the first.
 
     >>> np.exp(_log_ages(np.ones(3))).round(12)
     array([3., 2., 1.])
@@ -185,7 +188,7 @@ def _log_ages(weights: FloatArray) -> FloatArray:
 
 
 def _principal(x: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return a gradient whose vertex is the leading principal components, however few the samples."""
+    """Return a gradient whose vertex is the leading principal components, for any number of samples."""
     count = x.shape[-1]
     weighted = rows * (weights / _divisor(weights.sum(axis=-1, keepdims=True)))[..., None]
     values, vectors = np.linalg.eigh(weighted.mT @ rows)
@@ -194,5 +197,5 @@ def _principal(x: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArr
 
 
 def _divisor(total: FloatArray) -> FloatArray:
-    """Return sums to divide by, 1 in the place of 0."""
+    """Return sums to divide by, with 0 replaced by 1."""
     return np.where(total > 0.0, total, np.ones_like(total))

@@ -61,7 +61,7 @@ class RunningMean(GradientEstimate):
         return None
 
     def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:
-        """Return the memory to go on with: the same gradient, with the length that gradients of this objective have."""
+        """Return the memory to continue with: the same gradient, scaled to the usual norm for this objective."""
         gradient = state.gradient
         energy = other.energy(state.memory)
         norm = float(np.linalg.norm(gradient))

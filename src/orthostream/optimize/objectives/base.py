@@ -1,4 +1,4 @@
-"""What an objective is to the solver."""
+"""The contract of an objective."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Objective(ABC):
     """
 
     core_ndim: ClassVar[int | None] = None
-    """How many axes a point has; None where any number will do."""
+    """The number of axes of a point; None if any number is allowed."""
 
     degree: float = 2.0
-    """The power of the data that its gradients grow with."""
+    """Its gradients are proportional to this power of the data."""
 
     @abstractmethod
     def value(self, x: FloatArray, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
@@ -37,7 +37,7 @@ class Objective(ABC):
 
 
 class CallableObjective(Objective):
-    """A plain pair of functions of (x, batch) as an objective; sample weights are not known to it.
+    """A pair of functions of (x, batch) as an objective, without sample weights.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class CallableObjective(Objective):
 
 
 def batch_size(batch: Batch) -> int:
-    """Return the number of samples of a mini-batch, or of each of a stack of them.
+    """Return the number of samples of a mini-batch, or of each mini-batch of a stack.
 
     >>> batch_size(np.zeros((100, 6, 10))), batch_size((np.zeros((6, 10)), np.zeros(6))), batch_size([1, 2])
     (6, 6, 2)
@@ -99,7 +99,7 @@ def columns_times(batch: Batch, z: FloatArray) -> FloatArray:
 
 
 def mean_factors(batch: Batch, weights: FloatArray | None) -> FloatArray | float:
-    """Return what each sample counts in the mean: 1/M, or its weight over the sum of weights."""
+    """Return the share of each sample in the mean: 1/M, or its weight divided by the sum of weights."""
     if weights is None:
         return 1.0 / batch_size(batch)
     total = weights.sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What a contrast is: an objective that sees nothing of a sample but its coefficients."""
+"""The contract of a contrast, an objective that depends on samples only through their coefficients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthostream.optimize.objectives.base import Batch, Objective, columns_times
 
 
 class Contrast(Objective):
-    """The mean over the samples y of a sum over the coefficients z = D'y of one function, small for sparse codes.
+    """The mean over samples y of the sum over coefficients z = D'y of a loss that is small for sparse codes.
 
     Examples
     --------

@@ -11,8 +11,9 @@ from orthostream.optimize.objectives.contrast import Contrast
 class LpContrast(Contrast):
     r"""The mean of :math:`-\|D^T y\|_p^p` over the samples y, for a real p > 2.
 
-    On the unit sphere the lp norm, p > 2, is largest at the sparsest points. The paper takes p = 3 (its factor p is
-    missing there, to which the oracle is blind but not the Frank-Wolfe gap) and compares with p = 4.
+    On the unit sphere the lp norm, p > 2, is largest at the sparsest points. The paper uses p = 3 and
+    compares it with p = 4. Its gradient lacks the factor p, which does not change the oracle's answer but does change
+    the Frank-Wolfe gap.
 
     Examples
     --------
@@ -27,7 +28,7 @@ class LpContrast(Contrast):
     def __init__(self, p: float = 3.0) -> None:
         self.p = self.degree = float(p)
         if not 2.0 < self.p < np.inf:
-            raise ValueError(f"p must be larger than 2, got {p!r}: at 2 the contrast says nothing of sparsity.")
+            raise ValueError(f"p must be larger than 2, got {p!r}: for p = 2 the contrast does not depend on sparsity.")
 
     def loss(self, z: FloatArray) -> FloatArray:
         return -(np.abs(z) ** self.p)

@@ -1,4 +1,4 @@
-"""What keeping the largest coefficients keeps: the energy of the coefficients, weighted by their ranks."""
+"""The energy of the coefficients, weighted by their ranks: what is kept when the largest coefficients are kept."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from orthostream.optimize.objectives.base import Batch, Objective, columns_times
 class RankWeightedEnergy(Objective):
     r"""Minus half the mean over the samples y of :math:`\sum_j W_j z_j^2` with :math:`z = D^T y`.
 
-    The coefficient of rank r among the K of its sample, 0 for the largest, weighs
-    :math:`w_r = (1 - r/K)^{power} + head/(1 + r)`. As these weights fall, the sum is a mix of the energies that the k
-    largest coefficients keep, k = 1, ..., K: a dictionary for compression at no rate in particular. The weights of a
-    sample alone follow noise, so they are shrunk to the mean of each atom:
+    Coefficients of a sample are ranked by size, from r = 0 for the largest to K - 1. The weight of rank r is
+    :math:`w_r = (1 - r/K)^{power} + head/(1 + r)`. As these weights fall with r, the sum is a mixture of the energies
+    of the k largest coefficients for k = 1, ..., K: the dictionary suits compression at all rates. The weights of a
+    single sample are noisy, so they are shrunk towards the mean of each atom:
     :math:`W_j = (1 - shrink) w_{r(j)} + shrink \, \bar w_j`, where :math:`\bar w_j` is the mean of atom j over the
-    mini-batch. Where all is shrunk, the best dictionary is that of the principal components.
+    mini-batch. For shrink = 1 the best dictionary is that of the principal components.
 
     Parameters
     ----------
     power : float, default 3.0
         How fast the weights fall; not negative.
     shrink : float, default 0.6
-        From 0, each sample has weights of its own, to 1, all samples have the same.
+        From 0, where each sample has its own weights, to 1, where all samples have the same.
     head : float, default 1.0
-        What the first few ranks weigh on top; not negative.
+        Additional weight of the first few ranks; not negative.
 
     Notes
     -----
-    Ranks, and with them all W, are constant around any point where no sample has two coefficients of equal size. The
-    gradient is exact there, which is almost everywhere. Across such ties the value is continuous if nothing is shrunk;
-    a mean of an atom jumps there, by one sample's share, and a line search should not take this for a descent.
+    Ranks, and with them all W, are constant near any point where no sample has two coefficients of equal size. The
+    gradient is exact at such points, which is almost everywhere. At a tie the value is continuous for shrink = 0.
+    Otherwise the means of two atoms jump there by one sample's share, which a line search must not mistake for descent.
 
     The polar factor of minus the gradient is one step of the fixed-point iteration: for fixed W the value is concave in
     D, so that step does not raise it.
@@ -74,7 +74,7 @@ class RankWeightedEnergy(Objective):
         return columns_times(batch, pull)
 
     def rank_weights(self, count: int) -> FloatArray:
-        """Return what each rank weighs among ``count`` coefficients, the largest first.
+        """Return the weight of each rank among ``count`` coefficients, the largest first.
 
         >>> RankWeightedEnergy(power=1, head=0).rank_weights(4)
         array([1.  , 0.75, 0.5 , 0.25])
@@ -83,15 +83,15 @@ class RankWeightedEnergy(Objective):
         return np.asarray((1.0 - rank / count) ** self.power + self.head / (1.0 + rank))
 
     def own_weights(self, z: FloatArray) -> FloatArray:
-        """Return what each coefficient weighs by its rank in its sample; of equal ones, the first ranks higher.
+        """Return the weight of each coefficient by its rank in its sample; of equal ones the first ranks higher.
 
         >>> RankWeightedEnergy(power=1, head=0).own_weights(np.array([[1.0, -2.0], [3.0, 3.0]]))
         array([[0.5, 1. ],
                [1. , 0.5]])
         """
         count = z.shape[-1]
-        # The bits of positive numbers sort as the numbers do. With the places, from the right, in their last bits,
-        # a sort of numbers finds the order, in a third of an argsort's time; all that is lost is rounding.
+        # The bits of positive floats sort like the floats. With each coefficient's index, counted from the right, in
+        # the last bits, a sort finds the order in a third of the time of argsort. Only rounding is lost.
         place_bits = (1 << (count - 1).bit_length()) - 1
         keys = np.abs(z, dtype=np.float64).view(np.int64)
         keys &= ~place_bits
@@ -104,7 +104,7 @@ class RankWeightedEnergy(Objective):
         return weights
 
     def coefficient_weights(self, z: FloatArray, factors: FloatArray | float) -> FloatArray:
-        """Return W, an array of the shape of the coefficients; ``factors`` is what each sample counts in the mean.
+        """Return W, an array of the shape of the coefficients; ``factors`` is the share of each sample in the mean.
 
         >>> RankWeightedEnergy(power=1, head=0, shrink=1).coefficient_weights(np.array([[1.0, 2.0], [4.0, 3.0]]), 0.5)
         array([[0.75, 0.75],

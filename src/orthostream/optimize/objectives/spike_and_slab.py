@@ -1,4 +1,4 @@
-"""The contrast of exactly sparse codes: a coefficient is noise, or signal."""
+"""The contrast for exactly sparse codes: a coefficient is noise or signal."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ class SpikeAndSlab(Contrast):
     r"""Minus the log-likelihood of coefficients that are small, or with probability ``sparsity`` large.
 
     A coefficient z has the density :math:`(1-\theta) N(0, s_0) + \theta N(0, s_1)`: a narrow spike and a wide slab. On
-    the orthogonal group the energy :math:`\|D^T y\|^2` is constant, so that a multiple of it may be taken off. With
-    :math:`z^2 / 2 s_0` taken off, and in units of :math:`1/\kappa`, :math:`\kappa = 1/s_0 - 1/s_1`, the loss and its
+    the orthogonal group the energy :math:`\|D^T y\|^2` is constant, so that a multiple of it may be subtracted. With
+    :math:`z^2 / 2 s_0` subtracted, and in units of :math:`1/\kappa`, :math:`\kappa = 1/s_0 - 1/s_1`, the loss and its
     derivative are
 
     .. math:: -\tfrac1\kappa \log(1 + e^{\ell(z)}), \qquad -z \, \pi(z), \qquad
               \ell(z) = \log\tfrac{\theta}{1-\theta} + \tfrac12 \log\tfrac{s_0}{s_1} + \tfrac\kappa2 z^2,
 
-    :math:`\pi = 1/(1 + e^{-\ell})` being the probability that z is of the slab: a gate. As the spike shrinks the loss
-    tends to minus half the energy of the coefficients that are not zero.
+    where the gate :math:`\pi = 1/(1 + e^{-\ell})` is the probability that z belongs to the slab. As the spike shrinks,
+    the loss tends to minus half the energy of the coefficients that are not zero.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class SpikeAndSlab(Contrast):
         return np.asarray(-z * self.gates(z))
 
     def log_odds(self, z: FloatArray) -> FloatArray:
-        """Return the logarithm of the odds that each coefficient is of the slab."""
+        """Return the log-odds that each coefficient belongs to the slab."""
         kappa = 1.0 / self.spike - 1.0 / self.slab
         offset = np.log(self.sparsity / (1.0 - self.sparsity)) + 0.5 * np.log(self.spike / self.slab)
         odds = 0.5 * kappa[..., None, None] * np.square(z, dtype=float)
@@ -63,12 +63,12 @@ class SpikeAndSlab(Contrast):
         return odds
 
     def gates(self, z: FloatArray) -> FloatArray:
-        """Return the probability that each coefficient is of the slab."""
+        """Return the probability that each coefficient belongs to the slab."""
         return gates_of(self.log_odds(z)).astype(z.dtype, copy=False)
 
 
 def gates_of(odds: FloatArray) -> FloatArray:
-    """Return the probabilities that logarithms of odds stand for.
+    """Return the probabilities that belong to log-odds.
 
     >>> gates_of(np.array([-1e6, 0.0, 1e6])).round(3)
     array([0. , 0.5, 1. ])

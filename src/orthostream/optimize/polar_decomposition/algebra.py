@@ -1,7 +1,7 @@
-"""The few matrix operations that the product path is made of, for stacks in NumPy and for one matrix in BLAS.
+"""The matrix operations of the product path, for stacks in NumPy and for one matrix in BLAS.
 
-At the sizes of interest a call of NumPy costs as much as the arithmetic behind it. BLAS takes the scaling and the
-addition along with the product, which halves the number of calls; it knows nothing of stacks, NumPy does.
+At the usual sizes a call of NumPy costs as much as its arithmetic. One call of BLAS multiplies, scales and adds, which
+halves the number of calls, but only for single matrices. Stacks need NumPy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from orthostream._typing import FloatArray
 
 
 class Algebra(Protocol):
-    """What the product path asks of its arithmetic; ``x`` is (..., N, K), all else (..., K, K) and symmetric."""
+    """The operations that the product path needs; ``x`` is (..., N, K), all else (..., K, K) and symmetric."""
 
     def gram(self, x: FloatArray, alpha: float, beta: float) -> FloatArray:
         """Return alpha x'x + beta 1."""
@@ -30,7 +30,7 @@ class Algebra(Protocol):
         ...
 
     def times_plus(self, a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
-        """Return a b + c, in the place of c."""
+        """Return a b + c; c is overwritten."""
         ...
 
     def times_inverse(self, x: FloatArray, a: FloatArray, alpha: float, beta: float) -> tuple[FloatArray, float]:
@@ -44,10 +44,10 @@ def diagonal(a: FloatArray) -> FloatArray:
 
 
 class Stack:
-    """Any stack, by NumPy's broadcasting."""
+    """Operations on stacks, by NumPy's broadcasting."""
 
     def gram(self, x: FloatArray, alpha: float, beta: float) -> FloatArray:
-        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the norm
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller checks the norm
             gram: FloatArray = x.mT @ x
         gram *= alpha
         diagonal(gram)[...] += beta
@@ -79,7 +79,7 @@ class Stack:
 
 
 class Single:
-    """One matrix. BLAS counts by columns: it is given, and gives, the transposes."""
+    """Operations on one matrix. BLAS stores matrices by columns, so it takes and returns transposes."""
 
     def __init__(self, size: int) -> None:
         self.one: FloatArray = np.eye(size)
@@ -114,7 +114,7 @@ _singles: dict[int, Single] = {}
 
 
 def algebra_for(a: FloatArray) -> Algebra:
-    """Return the arithmetic that suits a matrix or a stack."""
+    """Return the operations for one matrix or for a stack."""
     if a.ndim != 2:
         return STACK
     size = a.shape[1]

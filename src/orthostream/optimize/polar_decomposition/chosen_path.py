@@ -22,10 +22,10 @@ from orthostream.optimize.polar_decomposition.coefficients import (
 from orthostream.optimize.polar_decomposition.exact import eigen_polar, exact_polar
 from orthostream.optimize.polar_decomposition.products import near_polar, product_polar
 
-#: How often the exact path is taken for matrices that are nearly singular, before the product path is tried.
+#: How many times the exact path is taken for nearly singular matrices before the product path is tried.
 PATIENT = 100
 
-#: Up to this size one matrix, uncompiled, takes the exact path: calls of NumPy cost more there than an SVD.
+#: Up to this size a single matrix takes the exact path without Numba: an SVD costs less than the calls of NumPy.
 SMALL = 20
 
 _MODULES = ("orthostream.optimize.polar_decomposition.coefficients", "orthostream.optimize.polar_decomposition.loops")
@@ -38,7 +38,7 @@ _exact: ContextVar[bool] = ContextVar("exact", default=False)
 
 @contextmanager
 def by_singular_values() -> Iterator[None]:
-    """Compute every polar factor by singular values within the block: slow, and the reference for the rest."""
+    """Compute every polar factor by singular values within the block: slow, as a reference for the other paths."""
     token = _exact.set(True)
     try:
         with without_numba():
@@ -59,12 +59,13 @@ def polar(
     ----------
     a : array of shape (..., N, K), N >= K
     near : array of the same shape, optional
-        The point to stay close to where ``a`` is rank-deficient: its polar factor is then a set. The exact path takes
-        the nearest member (see `exact_polar`). Where the guess of the ratio is between 0 and 1e-4, ``near`` is added to
-        the matrix with a weight of 3e-8 of its norm; the result then maximises <a, x> to within 1e-6 of the norm of a.
+        A rank-deficient matrix has many polar factors. The exact path returns the one nearest to this point (see
+        `exact_polar`). If the guess is between 0 and 1e-4, ``near`` is added to the matrix, with a weight of 3e-8 of
+        the matrix' norm; the result then maximises <a, x> to within 1e-6 of the norm of a.
     low : float or array of shape (...)
         A guess of the ratio of the extreme singular values of each matrix, as returned by the last call on a
-        similar stack; 0 if nothing is known, which takes the exact path. It is not positive as long as that lasts.
+        similar stack. 0 means that nothing is known, and takes the exact path. A negative guess counts how many times
+        the exact path was taken for nearly singular matrices.
     sign : float
 
     Examples
@@ -92,7 +93,7 @@ def polar(
 
 
 def _ridged(a: FloatArray, near: FloatArray) -> FloatArray:
-    """Return matrices with a little of the points to stay close to added to them."""
+    """Return the matrices plus a ridge: a small multiple of the points to stay close to."""
     largest = np.abs(a).max(axis=(-2, -1), keepdims=True)
     scale = np.where((largest > 0.0) & np.isfinite(largest), largest, 1.0)
     ridged: FloatArray = a + RIDGE * scale * np.linalg.norm(a / scale, axis=(-2, -1), keepdims=True) * near
@@ -102,9 +103,9 @@ def _ridged(a: FloatArray, near: FloatArray) -> FloatArray:
 def _after_exact(low: FloatArray, ratio: FloatArray) -> FloatArray:
     """Return the guess to carry after the exact path, given the ratio of the extreme singular values.
 
-    Half of the ratio: the product path scales by a norm that is somewhat larger than the largest singular value. While
-    matrices are nearly singular, as those of the first steps of a stream are, calls are counted down; only after
-    `PATIENT` of them the product path is tried, with a ridge.
+    It is half of the ratio, because the product path scales by a norm that is somewhat larger than the largest singular
+    value. While matrices are nearly singular, as in the first steps of a stream, the guess counts calls downwards
+    from 0. After `PATIENT` of them the product path is tried, with a ridge.
     """
     ridged = (low >= LOWEST) & (low < RIDGED)
     waiting = (ratio < 2.0 * RIDGED) & (low > -PATIENT) & ~ridged
@@ -139,7 +140,7 @@ def _exactly(a: FloatArray, near: FloatArray | None, guess: float) -> tuple[Floa
         if found is not None:
             return found
     rows, columns = a.shape[-2:]
-    if rows >= 2 * columns and columns > SMALL:  # the triangular factor of a tall matrix holds all its singular values
+    if rows >= 2 * columns and columns > SMALL:  # a tall matrix and its triangular factor have the same singular values
         q, r = np.linalg.qr(a)
         factor, ratio = exact_polar(r)
         if near is None or ratio.all():
@@ -148,5 +149,5 @@ def _exactly(a: FloatArray, near: FloatArray | None, guess: float) -> tuple[Floa
 
 
 def _worth_products(a: FloatArray) -> bool:
-    """Return whether products are faster: for one small matrix, uncompiled, the calls cost more than an SVD."""
+    """Return whether products are faster. For one small matrix without Numba they are not: see `SMALL`."""
     return not _exact.get() and (a.ndim > 2 or a.shape[-1] > SMALL or can_compile())

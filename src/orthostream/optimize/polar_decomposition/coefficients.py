@@ -1,6 +1,6 @@
-"""The scalar side of the polar kernel: which steps bring a spectrum to one, and with which coefficients.
+"""The coefficients of the polar kernel: which steps bring all singular values to 1.
 
-Every step maps the singular values of a matrix and leaves its polar factor alone. There are two kinds:
+Every step maps the singular values of a matrix and does not change its polar factor. There are two kinds:
 
 * a **Halley step** ``x (a + b x^2) / (1 + c x^2)``, optimal for a spectrum in ``[low, 1]`` (Nakatsukasa, Bai and
   Gygi 2010): two products and one inverse of a well-conditioned positive definite matrix take a condition number
@@ -8,12 +8,12 @@ Every step maps the singular values of a matrix and leaves its polar factor alon
 * a **quintic step** ``a x + b x^3 + c x^5``, the minimax odd polynomial on ``[low, 1]``: three products take a
   condition number of 10 to 2.7, of 2 to 1.05.
 
-Near one a closed form takes over: a **root step** is the Chebyshev polynomial of ``(1 + e)^(-1/2)`` on
-``|e| <= radius``, e being the deviation of the Gram matrix from one: of the first degree with two products, of the
-second with three, of the fourth with four, of the sixth with five.
+Close to 1 a **root step** finishes: the Chebyshev polynomial of ``(1 + e)^(-1/2)`` on ``|e| <= radius``, where e is the
+deviation of the Gram matrix from the identity. The first degree takes two products, the second three, the fourth four,
+the sixth five.
 
 The steps for a guess of ``low`` come from a table on a fixed grid. The NumPy path and the compiled path take the same
-steps, and the same decisions: functions of numbers alone, which Python runs and Numba compiles.
+steps and the same decisions, because both call the functions of numbers in this module.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ import numpy as np
 
 HALLEY, QUINTIC = 0, 1
 
-#: How far from 1 a singular value of a result may be; and of a vertex that a post-step makes orthogonal in any case.
+#: The largest distance of a result's singular values from 1; and of a vertex's, if a post-step makes it orthogonal.
 TOLERANCE, VERTEX_TOLERANCE = 1e-15, 1e-12
 
-# The cost of steps in matrix products: a compromise of plain NumPy, where an inverse is expensive, and compiled code.
+# The cost of steps in matrix products: a compromise between NumPy, where an inverse is expensive, and compiled code.
 _HALLEY_COST, _QUINTIC_COST, _LINEAR_COST = 6.2, 3.2, 2.2
 
 #: Guesses of the smallest singular value for which steps are planned: eight to an octave, from 2^-34.
 GRID = 34 * 8
 LOWEST = 2.0**-34
 
-#: Below this guess the point to stay close to is added to a matrix, with this weight in units of the matrix' norm.
+#: Below the guess RIDGED the point to stay close to is added to a matrix, with the weight RIDGE times its norm.
 RIDGED, RIDGE = 2.0**-13, 3e-8
 
 #: Room for the steps of a plan.
@@ -45,12 +45,12 @@ MOST_STEPS = 6
 
 
 class PolarSteps(NamedTuple):
-    """The steps that bring singular values in [low, 1] within reach of root steps."""
+    """The steps that bring singular values in [low, 1] close enough to 1 for root steps."""
 
     kinds: tuple[int, ...]
     coefficients: tuple[tuple[float, float, float], ...]
     error: float
-    """The largest distance from 1 that is left."""
+    """The largest distance from 1 after the steps."""
 
 
 @cache
@@ -79,7 +79,7 @@ def quintic(low: float) -> tuple[tuple[float, float, float], float]:
     >>> round(1 / reached, 3)
     2.659
     """
-    if low > 0.999:  # the exchange is at the end of double precision there; the expansion at 1 is as good
+    if low > 0.999:  # double precision is too coarse for the exchange; the expansion at 1 is as good
         return (1.875, -1.25, 0.375), 1.0 - 2.5 * (1.0 - low) ** 3
     inner, outer = (3.0 * low + 1.0) / 4.0, (low + 3.0) / 4.0
     a = b = c = error = 0.0
@@ -93,13 +93,13 @@ def quintic(low: float) -> tuple[tuple[float, float, float], float]:
     return (a / top, b / top, c / top), (1.0 - abs(error)) / top
 
 
-#: How the last steps to the polar factor can be taken: one root step of the second, fourth or sixth degree; one of the
-#: second and one of the first; or one of the second, and then look again.
+#: The choices of last steps to the polar factor: one root step of the second, fourth or sixth degree; one of the second
+#: and one of the first; or one of the second and then another choice.
 SECOND, FOURTH, SIXTH, SECOND_THEN_FIRST, SECOND_THEN_LOOK = 0, 1, 2, 3, 4
 
 
 def last_steps(radius: float, tolerance: float) -> int:
-    """Return the cheapest last steps for a Gram matrix that deviates from one by ``radius`` at most."""
+    """Return the cheapest last steps for a Gram matrix that deviates from the identity by at most ``radius``."""
     error = quadratic_root(radius)[1]
     if error <= tolerance:
         return SECOND
@@ -111,22 +111,22 @@ def last_steps(radius: float, tolerance: float) -> int:
 
 
 def next_guess(low: float, radius: float, error: float, bound: float) -> float:
-    """Return the guess to carry to the next call: a little up, or down where it was seen to be wrong.
+    """Return the guess for the next call: a little higher, or lower if this one was wrong.
 
-    Were the guess right, no eigenvalue of the deviation would exceed twice the plan's error; the measured bound of it
-    may overstate it about as much again. ``bound`` is what the smallest singular value was proven to exceed.
+    If the guess is right, all eigenvalues of the deviation are at most twice the plan's error. The measured bound of
+    them, ``radius``, may be twice as large again. ``bound`` is a proven lower bound of the smallest singular value.
     """
     guess = 0.7 * low if radius > 4.2 * error + 1e-9 else 1.03 * low
     return min(max(guess, 0.98 * bound), 0.999)
 
 
 def guess_to_carry(low: float, guess: float) -> float:
-    """Return a guess as it is, or 0 where the product path without a ridge has come to the end of its accuracy."""
+    """Return a guess, or 0 if it falls below what the product path without a ridge can compute accurately."""
     return 0.0 if low >= RIDGED > guess else max(guess, LOWEST)
 
 
 def proven_low(trace: float, c: float) -> float:
-    """Return what the smallest singular value of X exceeds, given the trace of (1 + c X'X)^-1.
+    """Return a lower bound of the smallest singular value of X, given the trace of (1 + c X'X)^-1.
 
     >>> proven_low(1.0 / (1.0 + 25.0 * 0.04), 25.0)
     0.2
@@ -206,7 +206,7 @@ def sextic_root(radius: float) -> tuple[tuple[float, float, float, float, float,
     return coefficients, r6 * radius * (-c7 / 64.0 * (1.0 + 2.0 * radius) + 0.25 * r2)
 
 
-#: The radius up to which root steps are taken.
+#: The largest radius for which root steps are taken.
 LARGEST_RADIUS = 0.35
 
 
@@ -236,7 +236,7 @@ def _planned(low: float, halleys: int, quintics: int) -> PolarSteps:
     for kind in kinds:
         coefficients, reached = halley(reached) if kind == HALLEY else quintic(reached)
         taken.append(coefficients)
-    # The last of them leaves the spectrum around 1 instead of below it.
+    # The last step is scaled so that the singular values lie around 1 instead of below it.
     centre = 0.5 * (1.0 + reached)
     a, b, c = taken[-1]
     taken[-1] = (a / centre, b / centre, c if kinds[-1] == HALLEY else c / centre)
@@ -254,5 +254,5 @@ def _root_cost(radius: float) -> float:
 
 
 def grid_index(low: float) -> int:
-    """Return the place in the grid of the nearest guess at or below ``low``."""
+    """Return the grid index of the largest guess that is at most ``low``."""
     return min(max(GRID + math.floor(8.0 * math.log2(low)), 0), GRID - 1)

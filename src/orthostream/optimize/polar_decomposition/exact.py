@@ -1,4 +1,4 @@
-"""Polar factors by singular values: exact for any input, and the reference for the faster paths."""
+"""Polar factors by singular values: exact for every input, and the reference for the faster paths."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from orthostream._typing import FloatArray
 
 
 def thin_svd(a: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the thin singular value decomposition of a stack, also where LAPACK's gesdd gives up.
+    """Return the thin singular value decomposition of a stack, also if LAPACK's gesdd fails.
 
-    gesdd sporadically fails to converge on finite input; gesvd is slower and does not. On other input it may
-    not return at all.
+    gesdd sometimes fails to converge on finite input; gesvd is slower and does converge. On input that is not finite
+    LAPACK may not return at all, so such input is refused.
     """
     if not np.isfinite(a).all():
         raise ValueError("a matrix with NaN or infinity has no singular values.")
@@ -28,9 +28,9 @@ def thin_svd(a: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 def exact_polar(a: FloatArray, near: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Return the polar factor of a stack (..., N, K), N >= K, and the ratio of its extreme singular values.
 
-    Where ``a`` is rank-deficient its polar factor is a set. The member returned is then the **least-motion**
-    one, the limit of ``polar(a + eps * near)`` as eps falls to 0: it keeps ``near`` in the directions about which
-    ``a`` says nothing. Without ``near`` LAPACK's choice stands.
+    A rank-deficient ``a`` has many polar factors. This returns the **least-motion** one, the limit of
+    ``polar(a + eps * near)`` as eps falls to 0: it equals ``near`` in the directions that ``a`` does not determine.
+    Without ``near`` LAPACK chooses one.
     """
     u, s, vt = thin_svd(a)
     factor: FloatArray = u @ vt
@@ -49,8 +49,8 @@ def exact_polar(a: FloatArray, near: FloatArray | None = None) -> tuple[FloatArr
 def eigen_polar(a: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Return what `exact_polar` does for one small matrix, from the eigenvalues of its Gram matrix.
 
-    That is several times cheaper than singular values, and loses twice as many digits: None is returned for condition
-    numbers above 31.
+    This is several times cheaper than singular values, but loses twice as many digits. For condition numbers above 31
+    it returns None.
     """
     values, vectors, failed = lapack.dsyevd(blas.dsyrk(1.0, a.T), lower=0)
     if failed or not 1e-280 < values[-1] < 1e280 or not values[0] > 1e-3 * values[-1]:
@@ -79,15 +79,15 @@ def _least_motion(u: FloatArray, vt: FloatArray, near: FloatArray) -> FloatArray
         return near.copy()
     null = vt[rank:].T
     rest = near @ null
-    for _ in range(2):  # once more, because one projection leaves rounding behind
+    for _ in range(2):  # twice, because one projection leaves rounding errors
         rest = rest - u @ (u.T @ rest)
     left, s, right = thin_svd(rest)
     lost = s <= 64 * np.finfo(s.dtype).eps * np.linalg.norm(near)
-    if lost.any():  # ``near`` has no part there either: any orthonormal direction is as near as another
+    if lost.any():  # ``near`` does not determine them either, so any orthonormal directions will do
         known = np.concatenate([u, left[:, ~lost]], axis=1)
         spare = linalg.qr(np.concatenate([known, np.eye(len(u), dtype=u.dtype)], axis=1), mode="economic")[0]
         left[:, lost] = spare[:, known.shape[1] : known.shape[1] + int(lost.sum())]
-    # Directions of which little was left carry the rounding of the much that was taken away: clean them once more.
+    # A direction with a small remainder has large relative rounding errors after the projection: project once more.
     left = left - u @ (u.T @ left)
     a, _, b = thin_svd(left)
     completed: FloatArray = u @ vt[:rank] + (a @ b @ right) @ null.T

@@ -1,6 +1,6 @@
-"""The product path for one matrix, written as loops for a compiler, and the two kernels of Algorithm 2 made of it.
+"""The product path for one matrix, as loops for a compiler, and the two kernels of Algorithm 2 made of it.
 
-The same steps with the same coefficients as in `products`: the results differ by rounding alone.
+Steps and coefficients are those of `products`: the results differ only by rounding.
 """
 
 from __future__ import annotations
@@ -67,9 +67,10 @@ def _small_root(a: Any) -> Any:
 
 
 def _root(a: Any) -> Any:
-    """Return the inverse w of the Cholesky factor of a positive definite matrix, by halves: w'w is its inverse.
+    """Return the inverse w of the Cholesky factor of a positive definite matrix, by recursion on halves.
 
-    Unlike an inverse by halves, which loses as many digits as the matrix is ill-conditioned, w loses half of them.
+    The inverse of the matrix is w'w. Computed directly, by the same recursion, it would lose twice as many digits to
+    ill-conditioning.
     """
     n = a.shape[0]
     if n <= 28:
@@ -137,7 +138,7 @@ def _square_norm(a: Any) -> Any:
 
 
 def _quartic(e: Any, s: Any, c: Any, factor: float) -> Any:
-    """Do what `products._quartic` does, times a factor; e is overwritten."""
+    """Return what `products._quartic` returns, times a factor; e is overwritten."""
     high, low = np.empty_like(e), np.empty_like(e)
     a, b, h, rest = e.reshape(-1), s.reshape(-1), high.reshape(-1), low.reshape(-1)
     for i in range(a.size):
@@ -151,7 +152,7 @@ def _quartic(e: Any, s: Any, c: Any, factor: float) -> Any:
 
 
 def _sextic(e: Any, s: Any, c: Any, factor: float) -> Any:
-    """Do what `products._sextic` does, times a factor; e and s are overwritten."""
+    """Return what `products._sextic` returns, times a factor; e and s are overwritten."""
     cube = np.dot(s, e)
     high = np.empty_like(e)
     a, b, d, h = e.reshape(-1), s.reshape(-1), cube.reshape(-1), high.reshape(-1)
@@ -167,7 +168,7 @@ def _sextic(e: Any, s: Any, c: Any, factor: float) -> Any:
 
 
 def _rooted(x: Any, y: Any, e: Any, s: Any, radius: float, tolerance: float, sign: float, scale: float) -> Any:
-    """Do what `products._rooted` does, given the square s of e; x and y are room to work in, and one is returned."""
+    """Return what `products._rooted` returns, given the square s of e; all arrays are overwritten."""
     while True:
         last = last_steps(radius, tolerance)
         if last == FOURTH:
@@ -260,8 +261,8 @@ def near_polar_loop(x: Any, low: float, tolerance: float) -> Any:
 def spectral_oracle(gradient: Any, x: Any, low: float, gamma: float) -> Any:
     """Return the vertex of the spectral ball, the next guess, and whether the vertex is certified.
 
-    See `polar`: where the gradient is nearly rank-deficient, the vertex stays close to x. The vertex has full precision
-    where it becomes the next point as it is.
+    If the gradient is nearly rank-deficient, the vertex stays close to x: see `polar`. The vertex needs full precision
+    only for gamma = 1, where it is the next point.
     """
     if low < LOWEST:
         return gradient, low, False

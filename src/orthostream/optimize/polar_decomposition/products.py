@@ -36,7 +36,7 @@ def product_polar(
     """Return ``sign`` times the polar factor of a stack and the next guess of ``low``; None without a certificate.
 
     ``low`` is a guess of the smallest ratio, over the stack, of a matrix' extreme singular values. A wrong guess
-    costs time, never accuracy: the last steps are chosen by a deviation that was measured.
+    costs time, but not accuracy, because the last steps are chosen by a measured deviation.
     """
     algebra = algebra_for(a)
     x, gram = _normalised(a, algebra)
@@ -55,7 +55,7 @@ def product_polar(
         if radius <= LARGEST_RADIUS:
             guess = next_guess(low, radius, steps.error, bound)
             return _rooted(x, e, square, radius, tolerance, sign, algebra), guess
-        # Some singular value lay below the guess: go on from there, with a lower one.
+        # Some singular value was below the guess: take more steps, and lower the guess.
         low *= 0.7
         x = x * (1.0 + steps.error) ** -1.0
         steps = steps_at(grid_index(0.3 * (1.0 - steps.error)))
@@ -91,13 +91,13 @@ def _normalised(a: FloatArray, algebra: Algebra) -> tuple[FloatArray, FloatArray
 def _take(
     steps: PolarSteps, x: FloatArray, gram: FloatArray | None, algebra: Algebra
 ) -> tuple[FloatArray, float | None]:
-    """Return x after some steps, and the largest trace of the first one's inverses, if it is a Halley step."""
+    """Return x after some steps, and the largest trace of the inverses in the first Halley step, if there is one."""
     first = None
     for kind, (a, b, c) in zip(steps.kinds, steps.coefficients, strict=True):
         if kind == HALLEY:
             x, trace = algebra.times_inverse(x, _shifted(x, gram, c, 1.0, algebra), a - b / c, b / c)
             first = trace if first is None else first
-        else:  # a + b g + c g^2 = c (g + h)^2 + (a - c h^2) with h = b / 2c: no sum of matrices is left
+        else:  # a + b g + c g^2 = c (g + h)^2 + (a - c h^2) with h = b / 2c needs no sum of matrices
             h = b / (2.0 * c)
             x = algebra.times(x, algebra.square(_shifted(x, gram, 1.0, h, algebra), c, a - c * h * h), 1.0)
         gram = None
@@ -115,8 +115,8 @@ def _shifted(x: FloatArray, gram: FloatArray | None, alpha: float, beta: float, 
 def _largest(e: FloatArray, square: FloatArray) -> float:
     """Return a bound of the largest absolute eigenvalue over a stack of symmetric matrices, given their squares.
 
-    Samuelson's inequality: no e_i^2 exceeds their mean by more than (n - 1)^(1/2) standard deviations, and both
-    follow from Frobenius norms.
+    By Samuelson's inequality no squared eigenvalue exceeds their mean by more than (n - 1)^(1/2) standard deviations.
+    Mean and standard deviation follow from Frobenius norms.
     """
     n = e.shape[-1]
     mean = _dot(e) / n
@@ -136,7 +136,7 @@ def _rooted(
     algebra: Algebra,
     scale: float = 1.0,
 ) -> FloatArray:
-    """Return sign x (x'x)^(-1/2), given scale^2 x'x = 1 + e, e^2 and a bound of e; both are overwritten."""
+    """Return sign x (x'x)^(-1/2), given scale^2 x'x = 1 + e, e^2 and a bound of e; e and e^2 are overwritten."""
     while True:
         last = last_steps(radius, tolerance)
         if last == FOURTH:
@@ -186,7 +186,7 @@ def _sextic(e: FloatArray, square: FloatArray, c: tuple[float, ...], algebra: Al
 
 
 def _dot(a: FloatArray) -> float | FloatArray:
-    """Return the square of the Frobenius norm of each matrix; where it overflows, infinity and no warning."""
+    """Return the squared Frobenius norm of each matrix; infinity without a warning if it overflows."""
     if a.ndim == 2:
         flat = a.reshape(-1)
         return float(blas.ddot(flat, flat))

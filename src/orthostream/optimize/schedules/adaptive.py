@@ -1,4 +1,4 @@
-"""A memory that finds its own length."""
+"""The schedule of a memory whose length adapts to the stream."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from orthostream.optimize.schedules.base import Schedule
 
 
 class AdaptiveSchedule(Schedule):
-    """Cool as long as nothing moves, and heat up again when something does.
+    """Small weights while the dictionary stays the same, large ones after it changes.
 
-    Alone it cannot see movement, and cools like a plain mean that favours late samples: rho = 3 / (t + 2), gamma = 1. A
-    `HandOver` watches the stream and decides at which t the clock should stand.
+    The schedule itself does not see the stream: its weights fall with rho = 3 / (t + 2), and gamma = 1. A `HandOver`
+    watches the stream and replaces t by a clock that it can set back.
 
     Parameters
     ----------
     half_life : float, optional
-        The longest memory, in samples: half of what is known is forgotten in that many. None allows any length.
+        The longest half-life of the memory, in samples. None means no limit.
     half_life_per_atom : float, optional
-        The same in samples per atom of the dictionary, for a bound that suits every size. Only an estimate knows how
-        many atoms there are; alone the schedule uses ``half_life``.
+        The same in samples per atom of the dictionary. Only an estimate knows the number of atoms; `weights` uses only
+        ``half_life``.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class AdaptiveSchedule(Schedule):
         return max(3.0 / (t + 2.0), floor), 1.0
 
     def longest(self, atoms: int) -> float:
-        """Return the longest half-life in samples, for a dictionary of so many atoms; infinite if it is free.
+        """Return the longest half-life in samples, for a dictionary of this many atoms; infinite if there is no limit.
 
         >>> AdaptiveSchedule().longest(10), AdaptiveSchedule(half_life_per_atom=20).longest(10)
         (inf, 200.0)

@@ -1,4 +1,4 @@
-"""What a schedule is to the solver."""
+"""The contract of a schedule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Schedule(ABC):
     """
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
+        """Return the call that makes an equal schedule."""
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     @abstractmethod

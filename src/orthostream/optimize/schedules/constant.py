@@ -7,10 +7,10 @@ from orthostream.optimize.schedules.base import Schedule
 
 
 class ConstantSchedule(Schedule):
-    """The same two weights at every step: never settles, follows whatever moves.
+    """The same two weights at every step: it never converges, but follows every change.
 
-    The defaults did best of all constant weights on a city's temperature sensors coded causally (mini-batches of
-    6); a faster target wants a larger rho and a smaller gamma.
+    The defaults were the best constant weights for causal coding of a city's temperature sensors, in mini-batches of 6.
+    A target that moves faster needs a larger rho and a smaller gamma.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Cool, then constant: settle at first, follow drift ever after."""
+"""Weights that fall at first and then stay constant: converge first, then follow drift."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from orthostream.optimize.schedules.paper import PaperSchedule
 
 
 class CoolThenConstant(Schedule):
-    """The paper's weights until they reach a floor that forgets half of the past in ``half_life`` samples.
+    """The paper's weights, but at least those that forget half of the past in ``half_life`` samples.
 
-    The floor of rho follows from the size of each mini-batch, so that the memory does not depend on how the stream is
-    cut; the floor of gamma is half of it.
+    This smallest rho is computed from the size of each mini-batch, so that the memory does not depend on how the stream
+    is cut. The smallest gamma is half of it.
 
     Examples
     --------
@@ -31,5 +31,5 @@ class CoolThenConstant(Schedule):
         return max(rho, floor), max(gamma, 0.5 * floor)
 
     def longest(self, atoms: int) -> float:
-        """Return the half-life in samples, which is the same for any number of atoms."""
+        """Return the half-life in samples, for any number of atoms."""
         return self.half_life

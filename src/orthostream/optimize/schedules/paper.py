@@ -8,8 +8,8 @@ from orthostream.optimize.schedules.base import Schedule
 class PaperSchedule(Schedule):
     """The weights 4 (t+1)^(-1/2) and 2 (t+2)^(-3/4), clipped to 1.
 
-    As printed the first exceeds 1 for all t < 15, where a convex combination has no such weight. Clipped, the first
-    fifteen steps do no averaging at all.
+    The printed first weight exceeds 1 for all t < 15, which is not possible in a convex combination. With clipping the
+    first fifteen steps do not average at all.
 
     Examples
     --------

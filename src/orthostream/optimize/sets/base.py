@@ -47,12 +47,12 @@ class ConvexSet(ABC):
     ) -> tuple[FloatArray, FloatArray | float]:
         """Return `lmo` of the gradient, and the ``memory`` for the next call.
 
-        A set overrides this if the current point or the last call makes the answer better or cheaper.
+        A set overrides this if it can use the current point or its memory of the last call.
         """
         return self.lmo(gradient), memory
 
 
 def as_float(x: FloatArray) -> FloatArray:
-    """Return an array of floats as it is, any other as double precision."""
+    """Return an array of floats unchanged, and any other array in double precision."""
     array = np.asarray(x)
     return array if np.issubdtype(array.dtype, np.floating) else array.astype(float)

@@ -10,7 +10,7 @@ from orthostream.optimize.sets.base import ConvexSet, as_float
 
 
 class Simplex(ConvexSet):
-    """All vectors with entries of at least 0 that add up to ``total``.
+    """All vectors of non-negative entries that add up to ``total``.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def project_to_simplex(x: FloatArray, total: float) -> FloatArray:
     array([1., 0., 0.])
     """
     x = as_float(x)
-    x = x - x.max(axis=-1, keepdims=True)  # a shift leaves the projection as it is, and reduces rounding errors
+    x = x - x.max(axis=-1, keepdims=True)  # does not change the projection, and reduces rounding errors
     ordered = -np.sort(-x, axis=-1)
     excess = np.cumsum(ordered, axis=-1) - total
     ranks = np.arange(1, x.shape[-1] + 1, dtype=x.dtype)

@@ -46,7 +46,7 @@ class SpectralBall(ConvexSet):
 
     @property
     def kernel(self) -> Kernel | None:
-        """The oracle for one problem as a function that Numba can compile; None for another radius than 1."""
+        """The oracle for one problem as a function that Numba can compile; None if the radius is not 1."""
         return ORACLE if type(self) is SpectralBall and self.radius == 1.0 else None
 
     def project(self, x: FloatArray) -> FloatArray:
@@ -61,7 +61,7 @@ class SpectralBall(ConvexSet):
         return bool(np.all(np.linalg.norm(x, ord=2, axis=(-2, -1)) <= self.radius * (1.0 + tolerance)))
 
     def diameter(self, shape: tuple[int, ...]) -> float:
-        # Twice the norm of an orthogonal matrix. The paper's (2N)^(1/2) is too small, already for N = 1.
+        # Twice the norm of an orthogonal matrix. The paper's (2N)^(1/2) is too small, even for N = 1.
         return float(2.0 * self.radius * shape[-1] ** 0.5)
 
     def check_shape(self, shape: tuple[int, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The hand-over: decisions on numbers, operations on arrays in NumPy and as loops, and the estimate made of them."""
+"""The hand-over estimate: decisions on numbers, array operations in NumPy and as loops, and the class made of them."""
 
 from orthostream.optimize.estimates.hand_over.estimate import HandOver
 

@@ -1,7 +1,7 @@
 """The array operations of a hand-over in NumPy, for one problem or a stack of them.
 
-`loops` has the same operations as loops for a compiler. At the sizes of interest a call of NumPy costs more than its
-arithmetic, so that as much as possible is done in each call. A parameter called ``Number`` is a float for a single
+`loops` has the same operations as loops for a compiler. At the usual sizes a call of NumPy costs more than its
+arithmetic, so each call does as much as possible. A parameter called ``Number`` is a float for a single
 problem, and an array of shape (*stack, 1, 1) for a stack.
 """
 
@@ -30,7 +30,7 @@ class Heard(NamedTuple):
 
     z: FloatArray
     layers: FloatArray
-    """(..., 5, B, K), of which SQUARE and SIZE are filled."""
+    """(..., 5, B, K); `listen` fills SQUARE and SIZE, `open_gates` the rest."""
     shares: FloatArray
     """The weight of each sample in a mean, (..., B), or (B,) if it is the same everywhere."""
     samples: list[float]
@@ -40,7 +40,7 @@ class Heard(NamedTuple):
 
 
 def listen(batch: Batch, x: FloatArray, weights: FloatArray | None, p: float) -> Heard:
-    """Return the coefficients of a mini-batch; samples of zeros get no weight."""
+    """Return the coefficients of a mini-batch; samples of zeros get weight 0."""
     z = rows_times(batch, x)
     *stack, count, atoms = z.shape
     layers = np.empty((*stack, LAYERS, count, atoms))
@@ -53,7 +53,7 @@ def listen(batch: Batch, x: FloatArray, weights: FloatArray | None, p: float) ->
     if weights is None and min(min(one) for one in each) > 0.0:
         energies_now = [sum(one) / (count * atoms) for one in each]
         return Heard(z, layers, _shares(count), [float(count)] * len(each), energies_now)
-    counted = (energies != 0.0) * (1.0 if weights is None else weights)  # zeros are no evidence of a narrow spike
+    counted = (energies != 0.0) * (1.0 if weights is None else weights)  # zeros must not count as a narrow spike
     samples = counted.sum(axis=-1)
     shares = counted / np.maximum(samples, TINY)[..., None]
     return Heard(
@@ -138,7 +138,7 @@ def gain_of_turning(heard: Heard, first: IntArray, second: IntArray, odds: Numbe
 
 
 def weakest(rows: FloatArray) -> list[list[float]]:
-    """Return the smallest pull of both contrasts along an atom, for its energy; atoms without energy do not count."""
+    """Return the smallest ratio of each contrast's pull along an atom to its energy; skip atoms without energy."""
     energy, pulls = rows[..., SQUARE : SQUARE + 1, :], rows[..., SQUARE + 1 :, :]
     if energy.all():
         ratios = pulls / energy
@@ -149,14 +149,14 @@ def weakest(rows: FloatArray) -> list[list[float]]:
 
 
 def mix(old: FloatArray, new: FloatArray, weight: Number) -> None:
-    """Move an array towards another, by a share of the distance."""
+    """Move an array towards another by a fraction of the distance, in place."""
     step = new - old
     step *= weight
     old += step
 
 
 def remember(pairs: FloatArray, heard: Heard, score: FloatArray, gate_weight: Number, force_weight: Number) -> None:
-    """Take a mini-batch into the running means of pairs of atoms."""
+    """Add a mini-batch to the running means of pairs of atoms, in place."""
     gates = heard.layers[..., GATE, :, :]
     mix(pairs[..., TOGETHER, :, :], gates.mT @ (gates * heard.shares[..., None]), gate_weight)
     force = heard.z.mT @ score
@@ -179,7 +179,7 @@ def force_ratios(pairs: FloatArray, trusts: list[float]) -> list[tuple[float, fl
 
 
 def most_alike(gates: FloatArray, together: FloatArray) -> list[tuple[float, int, int]]:
-    """Return the largest correlation of two gates and which two, of each problem; -1 where there is only one gate.
+    """Return the largest correlation of two gates, and the two atoms, of each problem; -1 if there is only one atom.
 
     >>> [(correlation, first, second)] = most_alike(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.5, 0.5]]))
     >>> round(correlation, 3), first, second
@@ -200,5 +200,5 @@ def most_alike(gates: FloatArray, together: FloatArray) -> list[tuple[float, int
 
 @lru_cache(maxsize=16)
 def _below(atoms: int) -> tuple[Any, Any]:
-    """Return the places on and below the diagonal of a matrix."""
+    """Return the indices on and below the diagonal of a matrix."""
     return np.tril_indices(atoms)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-# Memory of the mixture, of the gates and of the force, in samples per atom.
+# Length of the memories of the mixture, of the gates and of the force, in samples per atom.
 MIXTURE_MEMORY, GATE_MEMORY, FORCE_MEMORY = 5.0, 10.0, 100.0
-# Where the clock of the lp phase is set back to, for a stuck pair of atoms and for an abrupt change.
+# What the clock of the lp phase is set back to, in samples per atom: for a stuck pair, and for an abrupt change.
 HOT, LOST = 2.0, 0.5
 # The constant c of the weights in each phase.
 COOL, COOL_SPARSE = 3.0, 2.0
-# How much of the mean curvature of a contrast is subtracted, or of the weakest atom's pull if that is less.
+# The fraction of a contrast's mean curvature that is subtracted, or of the weakest atom's pull if that is smaller.
 SHIFT = 0.9
-# Spike and slab starts when every atom has this share of its energy in the slab, and stops below the second number.
+# Spike and slab starts if every atom has the first share of its energy in the slab, and stops below the second.
 BELONGS, ASTRAY = 0.4, 0.2
-# How hard a persistent force sets the clock back, where the memory is longer or shorter than that of the mixture.
+# How strongly a persistent force sets the clock back, if the memory is longer or shorter than that of the mixture.
 PUSH, PUSH_YOUNG = 2.0, 4.0
 # A factor that makes both contrasts pull about equally, so that neither dominates the running mean after a hand-over.
 PULL = 0.35
@@ -23,21 +23,21 @@ SPARSE, WAIT = 0.2, 0.1
 INSIDE, OUTSIDE = 0.98, 0.9
 # Correlation of two gates above which a pair of atoms counts as stuck.
 STUCK = 0.5
-# Samples per atom that a pair may look stuck before the correlation is accepted as a property of the data, what each
-# return to the lp contrast adds to them, and the margin of what is then accepted.
+# After PATIENCE samples per atom with a stuck pair, its correlation is accepted as a property of the data, plus MARGIN.
+# Each return to the lp contrast because of a stuck pair counts as DETOUR samples per atom.
 PATIENCE, DETOUR, MARGIN = 200.0, 20.0, 0.2
-# Nats of evidence for a change, or for a pair of atoms at a saddle.
+# Nats of evidence that count as proof of an abrupt change, or of a pair of atoms at a saddle.
 ALARM = 30.0
-# After this many windows without a halving, the ratio of spike to slab counts as settled.
+# After this many memory lengths of the mixture in which it did not halve, the ratio of spike to slab is settled.
 SETTLED = 3.0
 # The smallest spike, as a share of the slab.
 LEAST = 1e-12
-# The gradient uses a spike this much wider than measured, so that the worst pair of atoms still feels a force, but no
-# wider than this share of the slab.
+# The gradient uses a spike that is WIDEN times wider than measured, so that there is still a force on the worst pair of
+# atoms, but at most WIDEST times the slab.
 WIDEN, WIDEST = 3.0, 0.1
 # A mini-batch of less energy than this is ignored.
 NOTHING = 1e-200
 # The smallest normal number of double precision, to divide by in place of zero.
 TINY = 2.2250738585072014e-308
-# The mean squares of a coefficient for which the compiled update is safe: no fourth power overflows or vanishes.
+# The range of mean squares of a coefficient for which the compiled update is safe: no fourth power over- or underflows.
 SMALLEST, LARGEST = 1e-70, 1e70

@@ -59,7 +59,7 @@ from orthostream.optimize.estimates.hand_over.layout import (
 
 
 def start(n: Any, energy: float) -> None:
-    """Set the numbers to what they are before the first mini-batch, whose coefficients have this mean square."""
+    """Set the numbers to their first values, given the mean square of the first mini-batch's coefficients."""
     for i in range(COUNT):
         n[i] = 0.0
     n[AGE] = n[TRUST] = n[LEVEL] = n[MARK] = 1.0
@@ -97,8 +97,8 @@ def new_weight(n: Any, samples: float, half_life: float) -> tuple[float, float]:
 def score_shape(n: Any, sparsity: float, bent: float, gated: float, p: float, whole: bool) -> tuple[float, float]:
     """Return (shift, unit): the score of z is unit (|z|^(p-2) - shift) z, or (gate - shift) z for spike and slab.
 
-    ``bent`` and ``gated`` are the pulls of both contrasts along the weakest atom. With fewer atoms than features the
-    energy is not constant, and nothing may be subtracted.
+    ``bent`` and ``gated`` are the pulls of the two contrasts along the weakest atom. With fewer atoms than features the
+    energy is not constant, so that no multiple of it may be subtracted.
     """
     share = SHIFT if whole else 0.0
     if n[PHASE] == 1.0:
@@ -109,10 +109,10 @@ def score_shape(n: Any, sparsity: float, bent: float, gated: float, p: float, wh
 def weigh_evidence(
     n: Any, sparsity: float, slab: float, misfit: float, energy: float, turn: float, size: float
 ) -> None:
-    """Compare spike and slab with a plain normal distribution, and the most correlated pair with the same pair turned.
+    """Compare spike and slab with a normal distribution, and the most correlated pair with the same pair turned.
 
     ``misfit`` is the mean of log(1 + exp(-log-odds)), ``energy`` the mean square and ``size`` the number of the
-    coefficients of the mini-batch; ``turn`` is what turning the pair would gain.
+    coefficients of the mini-batch; ``turn`` is the log-likelihood that turning the pair would gain.
     """
     if n[PHASE] == 0.0:
         n[EVIDENCE] = n[TURN] = 0.0
@@ -124,7 +124,7 @@ def weigh_evidence(
 
 
 def learn_mixture(n: Any, opened: float, signal: float, energy: float, bend: float, per_atom: float) -> None:
-    """Take the means of a mini-batch into the running means of the mixture."""
+    """Add the means of a mini-batch to the running means of the mixture."""
     weight = max(min(1.0, per_atom / MIXTURE_MEMORY), 1.0 / (n[STEPS] + 1.0))
     n[OPEN] += weight * (opened - n[OPEN])
     n[SIGNAL] += weight * (signal - n[SIGNAL])
@@ -142,7 +142,7 @@ def other_weights(n: Any, rho: float, per_atom: float) -> tuple[float, float]:
 
 
 def measure_level(n: Any, rho: float) -> float:
-    """Return the ratio of the spike to the slab, and take it into its running mean."""
+    """Return the ratio of the spike to the slab, and add it to its running mean."""
     _, spike, slab = mixture(n)
     ratio = spike / slab
     n[LEVEL] += rho * (ratio - n[LEVEL])
@@ -152,15 +152,15 @@ def measure_level(n: Any, rho: float) -> float:
 def set_clock(
     n: Any, whole: float, pair: float, weight: float, per_atom: float, atoms: int, floor: float, adaptive: bool
 ) -> None:
-    """Let the clock go on where the mean force is noise, and set it back where it persists.
+    """Let the clock run if the mean force is only noise, and set it back if a force persists.
 
-    ``whole`` and ``pair`` are the squared mean force over its variance: of all pairs of atoms together, and of the pair
-    where it is largest. Both are about 1 for noise. ``weight`` is that of a mini-batch in the mean force.
+    ``whole`` and ``pair`` are ratios of the squared mean force to its variance: over all pairs of atoms, and the
+    largest of any pair. For noise each pair's ratio is about 1. ``weight`` is that of a mini-batch in the mean force.
     """
     age = n[AGE]
     step = 1.0
     if adaptive and atoms > 1 and n[TRUST] < 0.5:
-        usual = 2.0 * math.log(0.5 * atoms * (atoms - 1)) + 2.0  # about the largest of so many squared normals
+        usual = 2.0 * math.log(0.5 * atoms * (atoms - 1)) + 2.0  # about the largest of that many squared normals
         push = PUSH_YOUNG if age * per_atom < MIXTURE_MEMORY else PUSH
         slide = (1.0 - push * (whole - 1.0)) * max(1.0, 0.5 * age * weight)
         step = min(1.0, slide, 2.0 - 2.0 * pair / usual)
@@ -172,17 +172,17 @@ def set_clock(
 
 
 def may_change(n: Any, ratio: float) -> bool:
-    """Return whether the phase can change at all: only then is anything else about the atoms worth measuring."""
+    """Return whether the phase can change at all; if not, the other measurements are skipped."""
     return n[PHASE] == 1.0 or ratio < SPARSE
 
 
 def can_start(n: Any, belongs: float, inside: float, per_atom: float) -> bool:
-    """Return whether enough was seen for spike and slab, every atom belongs to it, and the atoms hold the energy."""
+    """Return whether spike and slab may start: enough samples, all atoms in the slab, all energy in the span."""
     return n[STEPS] * per_atom > MIXTURE_MEMORY and belongs > BELONGS and inside > INSIDE
 
 
 def needs_pairs(n: Any, ratio: float, able: bool) -> bool:
-    """Return whether the next decision depends on which two gates are the most correlated."""
+    """Return whether the next decision needs the most correlated pair of gates."""
     return n[PHASE] == 1.0 or (able and may_change(n, ratio))
 
 
@@ -198,7 +198,7 @@ def change_phase(
     per_atom: float,
     adaptive: bool,
 ) -> bool:
-    """Hand over, go back, or set the clock back; return whether the phase has changed."""
+    """Hand over to spike and slab, go back to lp, or only set the clock back; return whether the phase has changed."""
     if n[FIRST] != first or n[SECOND] != second:
         n[TURN] = 0.0
     n[FIRST], n[SECOND] = first, second
@@ -214,12 +214,12 @@ def change_phase(
 
 
 def _window(per_atom: float) -> float:
-    """Return the age at which spike and slab remembers as much as the mixture does."""
+    """Return the age at which the memory of spike and slab is as long as that of the mixture."""
     return max(1.0, COOL_SPARSE * MIXTURE_MEMORY / per_atom)
 
 
 def _hot(per_atom: float) -> float:
-    """Return the age at which the lp contrast follows quickly."""
+    """Return the age at which the lp contrast follows the stream quickly."""
     return max(1.0, COOL * HOT / per_atom)
 
 

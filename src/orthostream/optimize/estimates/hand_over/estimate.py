@@ -1,4 +1,4 @@
-"""From the lp contrast to spike and slab, and back: the estimate of the recommended learner."""
+"""The estimate of the recommended learner: from the lp contrast to spike and slab, and back."""
 
 from __future__ import annotations
 
@@ -46,36 +46,37 @@ _KERNEL = Kernel(
 class HandOver(GradientEstimate):
     """The lp contrast until codes are seen to be sparse, then spike and slab, with a way back.
 
-    *What is minimised.* The lp contrast finds the way from anywhere. Spike and slab, whose three parameters are learnt
-    by online EM, is exact where codes are exactly sparse and close to the best there is where they are not. The first
-    hands over once the spike is a fifth of the slab and no two atoms share their gates. Two that do are a pair that
-    is still mixed, on which spike and slab exerts no force; they send the whole dictionary back. From either contrast
-    the multiple of the energy is subtracted that makes its mean curvature nearly vanish. On the orthogonal group
-    that changes nothing, yet the fixed-point iteration X = lmo(G) becomes nearly Newton's.
+    *What is minimised.* The lp contrast converges from any start. Spike and slab, whose three parameters are learnt by
+    online EM, is exact for exactly sparse codes and nearly optimal for others. The first hands over to the second once
+    the spike is a fifth of the slab and no two gates are strongly correlated. Two atoms with correlated gates are still
+    mixed with each other, and spike and slab exerts no force on them; the estimate then goes back to the lp contrast.
+    From both contrasts a multiple of the energy is subtracted, so that the mean curvature nearly vanishes. On the
+    orthogonal group the energy is constant and the minimiser stays the same, but the fixed-point iteration X = lmo(G)
+    becomes nearly a Newton iteration.
 
-    *How much is remembered.* The part of a gradient that turns the dictionary, the skew part of D'G, is pure noise
-    where nothing moves. Its running mean is compared with its variance. A force that persists says that the memory is
-    too long, for the whole dictionary or for one pair of atoms, and the clock of the running mean is set back. Without
-    it the clock goes on, and the memory gets longer. An abrupt change shows when a plain normal distribution has become
-    more likely than spike and slab.
+    *How much is remembered.* The force, the skew part of D'G, turns the dictionary. If the true dictionary does not
+    change, the force is noise. So its running mean is compared with its variance. A force that persists, on all atoms
+    or on one pair, means that the memory is too long, and the clock of the running mean is set back. Otherwise the
+    clock runs on, and the memory gets longer. An abrupt change is detected when a normal distribution has become more
+    likely than spike and slab.
 
     Parameters
     ----------
     p : float, default 3
         The power of the first contrast.
     sparse : bool, default True
-        False stays with the first contrast for good.
+        False uses the first contrast only.
     schedule : AdaptiveSchedule or CoolThenConstant, optional
-        The first bounds the memory, or leaves it free, which is the default; with the second it has a fixed length.
+        `AdaptiveSchedule` can limit the length of the memory; the default is no limit. `CoolThenConstant` fixes it.
 
     Notes
     -----
-    Weights count samples: a sample of weight 2 is two samples, also to the memory. A sample of zeros is none.
+    A sample of weight 2 counts as two samples, also for the length of the memory. A sample of zeros is ignored.
 
     None of the constants depends on the data: see `orthostream.optimize.estimates.hand_over.constants` and
     docs/learner.md. A step has one polar factor, where Algorithm 2 has two. The memory is a gradient, three matrices of
     K x K, four rows of K and seventeen numbers. With fewer atoms than features the energy is not constant: spike and
-    slab then requires nearly all of it inside the span of the atoms, and other streams stay with the first contrast.
+    slab then requires nearly all of it inside the span of the atoms; for other streams the first contrast is kept.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class HandOver(GradientEstimate):
         contrast = LpContrast(p)
         self.objective = contrast
         self.p = contrast.p
-        self.degree = max(self.p, 4.0)  # of the squared force
+        self.degree = max(self.p, 4.0)  # the squared force has degree 4
         self.sparse = bool(sparse)
         self.schedule = AdaptiveSchedule() if schedule is None else schedule
         if not isinstance(self.schedule, AdaptiveSchedule | CoolThenConstant):
@@ -136,9 +137,9 @@ class HandOver(GradientEstimate):
         return Report(numbers[..., PHASE], -samples * math.log(2.0) / np.log1p(-rho), numbers[..., CHANGES])
 
     def current(self, memory: ArrayBlock) -> Objective:
-        """Return the contrast of the present phase of a single problem, the mixture as it was measured."""
+        """Return the contrast of the current phase of a single problem, with the mixture as measured."""
         if memory["numbers"].ndim != 1:
-            raise ValueError("problems of a stack may be in different phases: look at one of them.")
+            raise ValueError("problems of a stack may be in different phases: pass the memory of one of them.")
         return SpikeAndSlab(*decide.mixture(memory["numbers"])) if memory["numbers"][PHASE] else self.objective
 
     @property
@@ -174,7 +175,7 @@ class HandOver(GradientEstimate):
         return new["gradient"], 1.0, new
 
     def _begin_step(self, memory: ArrayBlock, heard: arrays.Heard, atoms: int) -> list[_Problem]:
-        """Return the numbers of each problem with the weight of the new gradient and the mixture."""
+        """Return, for each problem, its numbers, the weight of the new gradient and the mixture."""
         half_life = self.schedule.longest(atoms)
         problems = []
         for n, energy, samples in zip(
@@ -189,7 +190,7 @@ class HandOver(GradientEstimate):
         return problems
 
     def _score(self, problems: list[_Problem], memory: ArrayBlock, heard: arrays.Heard, whole: bool) -> FloatArray:
-        """Open the gates and weigh the evidence; return the score of the contrast in force."""
+        """Compute the gates and weigh the evidence; return the score of the contrast in force."""
         stack = memory.array.shape[:-1]
         odds, slope = _spread([decide.log_odds(*one.mixture) for one in problems], stack)
         fresh = arrays.open_gates(heard, odds, slope)
@@ -231,7 +232,7 @@ class HandOver(GradientEstimate):
     def _remember(
         problems: list[_Problem], memory: ArrayBlock, heard: arrays.Heard, batch: Batch, score: FloatArray
     ) -> None:
-        """Take the score into the running means of gradients and of pairs of atoms."""
+        """Add the score to the running means of gradients and of pairs of atoms."""
         weights = [(one.rho, one.gate_weight, one.force_weight) for one in problems]
         rho, gate_weight, force_weight = _spread(weights, memory.array.shape[:-1])
         gradient = memory["gradient"]
@@ -242,7 +243,7 @@ class HandOver(GradientEstimate):
     def _set_clock(
         self, problems: list[_Problem], memory: ArrayBlock, batch: Batch, heard: arrays.Heard, whole: bool
     ) -> None:
-        """Set the clock of each problem and change its phase where that is due."""
+        """Set the clock of each problem, and change its phase if its numbers call for it."""
         pairs, rows = memory["pairs"], memory["atoms"]
         atoms, adaptive = rows.shape[-1], self._adaptive
         ratios = []
@@ -274,13 +275,13 @@ class HandOver(GradientEstimate):
             )
             for i, one in enumerate(problems)
         ]
-        if any(changed):  # measure the force anew
+        if any(changed):  # the force of the old contrast says nothing about the new one
             pairs[np.reshape(changed, pairs.shape[:-3]), FORCE:] = 0.0
 
 
 @dataclass(slots=True)
 class _Problem:
-    """The numbers of one problem, and what one step makes of them."""
+    """The numbers of one problem, and what one step derives from them."""
 
     n: list[float]
     energy: float
@@ -294,5 +295,5 @@ class _Problem:
 
 
 def _spread(values: Sequence[tuple[float, ...]], stack: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return numbers of each problem as floats for a single one, or as arrays of shape (*stack, 1, 1)."""
+    """Return the numbers of all problems: floats for a single problem, arrays of shape (*stack, 1, 1) for a stack."""
     return values[0] if not stack else tuple(np.array(values).T.reshape(-1, *stack, 1, 1))

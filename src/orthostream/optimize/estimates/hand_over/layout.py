@@ -1,4 +1,4 @@
-"""What a hand-over remembers of each problem: named numbers, and named running means of its atoms.
+"""The memory of a hand-over for each problem: named numbers, and running means of atoms and of pairs of atoms.
 
 The names are indices into an array, or into a list where Python runs the decisions on plain numbers.
 """
@@ -34,12 +34,12 @@ FIRST = 12
 SECOND = 13
 #: By how many nats that pair, turned by 45 degrees, has lately been more likely.
 TURN = 14
-#: Samples per atom that passed while a stuck pair kept the lp contrast in force.
+#: Samples per atom during which a stuck pair kept the lp contrast in force.
 WAITED = 15
 #: Correlation of two gates, beyond the usual limit, that is accepted as a property of the data.
 TOLERATED = 16
 
-#: How many numbers there are.
+#: The number of numbers.
 COUNT = 17
 
 #: Running means of each atom: the gate, the squared coefficient, |z|^p (the pull of the lp contrast along the atom),

@@ -1,4 +1,4 @@
-"""A hand-over's update of one problem as loops for a compiler: the operations of `arrays`, and the same decisions."""
+"""A hand-over's update of one problem, as loops for a compiler: the operations of `arrays` and the same decisions."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def hand_over_update(
 
 
 def listen(z: Any, weights: Any) -> Any:
-    """Return the share of each sample in a mean, the number of samples that are not zero, and the mean square."""
+    """Return the share of each sample in a mean, the total weight of samples that are not zero, and the mean square."""
     shares = np.empty(z.shape[0])
     samples = energy = 0.0
     for i in range(z.shape[0]):
@@ -152,7 +152,7 @@ def open_gates(z: Any, shares: Any, odds: float, slope: float, p: float, in_slab
             fresh[SQUARE, j] += share * square
             fresh[BENT, j] += share * size * square
             fresh[GATED, j] += share * gate * square
-            if in_slab:  # log(1 + exp(-log-odds)), its small part through a product of factors between 1 and 2
+            if in_slab:  # log(1 + exp(-log-odds)): one log of a product is cheaper than a sum of logs
                 log_likelihood += max(-log_odd, 0.0)
                 product *= 1.0 + rest
                 if product > 1e200:
@@ -201,7 +201,7 @@ def gain_of_turning(z: Any, shares: Any, first: int, second: int, odds: float, s
 
 
 def weakest(rows: Any, row: int) -> float:
-    """Return the smallest ratio of a row of means to the energy of the atom; atoms without energy do not count."""
+    """Return the smallest ratio of a row of means to the energy of the atom; atoms without energy are ignored."""
     least = np.inf
     for j in range(rows.shape[1]):
         if rows[SQUARE, j] > 0.0:
@@ -219,7 +219,7 @@ def mix(old: Any, new: Any, old_weight: float, new_weight: float) -> None:
 def remember(
     pairs: Any, gates: Any, shares: Any, z: Any, score: Any, gate_weight: float, force_weight: float, trust: float
 ) -> Any:
-    """Take a mini-batch into the running means of pairs; return the ratios of the mean force to its variance."""
+    """Add a mini-batch to the running means of pairs; return the ratios of the squared mean force to its variance."""
     atoms = gates.shape[1]
     weighted = np.empty_like(gates)
     for i in range(gates.shape[0]):
@@ -241,13 +241,13 @@ def remember(
     for i in range(atoms):
         for j in range(i * atoms + i + 1, i * atoms + atoms):
             square = forces[j] * forces[j]
-            if square > largest * powers[j]:  # a division only where the maximum rises
+            if square > largest * powers[j]:  # divides only if the maximum rises
                 largest = square / max(powers[j], TINY)
     return squares / max(trust * total, TINY), largest / trust
 
 
 def most_alike(gates: Any, together: Any) -> Any:
-    """Return the largest correlation of two gates, and which two; -1 where there is only one gate."""
+    """Return the largest correlation of two gates, and the two atoms; -1 if there is only one atom."""
     atoms = gates.size
     best, first, second = (-1.0 if atoms == 1 else -math.inf), 0, 0
     deviation = np.empty(atoms)
