@@ -13,6 +13,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
+def _float(value: Any) -> float:
+    """Return a number as a float; infinity for an integer that is too long for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def integer(name: str, value: Any, least: int = 1, most: int | None = None, *, what: str | None = None) -> int:
     """Return an integer from ``least`` to ``most``; ``what`` names the upper limit in the message.
 
@@ -45,14 +53,14 @@ def positive(name: str, value: Any) -> float:
     >>> positive("radius", 2)
     2.0
     """
-    if _is_number(value) and 0.0 < value < math.inf:
+    if _is_number(value) and 0.0 < _float(value) < math.inf:
         return float(value)
     raise ValueError(f"{name} must be positive and finite, got {value!r}.")
 
 
 def at_least(name: str, value: Any, least: float = 0.0) -> float:
     """Return a finite number that is not below ``least`` as a float."""
-    if _is_number(value) and least <= value < math.inf:
+    if _is_number(value) and least <= _float(value) < math.inf:
         return float(value)
     raise ValueError(f"{name} must be a finite number of at least {least:g}, got {value!r}.")
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from orthostream import OrthogonalDictionaryLearning, StreamingSparsePCA
+from orthostream.dictionary import SavedEstimatorError
 from orthostream.optimize import Progress
 
 ROWS = np.random.default_rng(0).standard_normal((60, 6))
@@ -167,3 +168,46 @@ def test_fewer_components_in_the_words_do_not_change_what_is_learnt() -> None:
     learner = StreamingSparsePCA(3, random_state=0).partial_fit(ROWS)
     learner.set_params(n_components=1).partial_fit(ROWS)
     assert np.linalg.matrix_rank(learner.components_) == 3
+
+
+def test_another_contrast_of_the_same_kind_begins_anew(stream: np.ndarray) -> None:
+    learner = OrthogonalDictionaryLearning(random_state=0)
+    for start in range(0, len(stream), 10):
+        learner.partial_fit(stream[start : start + 10])
+    assert learner.solver_.estimate.report(learner.state_.memory, 10).contrast == 1.0
+    atoms = learner.components_
+    learner.set_params(contrast="l3", schedule="adaptive")
+    np.testing.assert_array_equal(learner.components_, atoms)
+    learner.partial_fit(stream[:10])
+    assert learner.solver_.estimate.report(learner.state_.memory, 10).contrast == 0.0
+
+
+def test_bad_rows_are_refused_when_they_come() -> None:
+    learner = OrthogonalDictionaryLearning(batch_size=10, random_state=0).partial_fit(ROWS[:20])
+    bad = ROWS[:5].copy()
+    bad[2, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        learner.partial_fit(bad)
+    assert len(learner.pending_) == 0
+
+
+def test_a_wrong_parameter_of_load_is_not_the_fault_of_the_file(tmp_path: Path) -> None:
+    OrthogonalDictionaryLearning(random_state=0).partial_fit(ROWS[:10]).save(tmp_path / "learner")
+    with pytest.raises(ValueError, match="contrast must be") as caught:
+        OrthogonalDictionaryLearning.load(tmp_path / "learner", contrast="bogus")
+    assert not isinstance(caught.value, SavedEstimatorError)
+
+
+def test_rows_without_weight_do_not_count_for_fewer_atoms_than_features() -> None:
+    rng = np.random.default_rng(0)
+    atoms = np.linalg.qr(rng.standard_normal((6, 3)))[0]
+    found = []
+    for junk in (False, True):
+        draw, learner = np.random.default_rng(1), OrthogonalDictionaryLearning(3, random_state=0)
+        for _ in range(300):
+            rows = draw.standard_normal((10, 3)) * (draw.random((10, 3)) < 0.3) @ atoms.T
+            extra = 100.0 * rng.standard_normal((1, 6))
+            weight = np.r_[np.ones(10), 0.0]
+            learner.partial_fit(np.r_[rows, extra] if junk else rows, sample_weight=weight if junk else None)
+        found.append(learner.components_)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-9)

@@ -20,11 +20,8 @@ from scipy import sparse
 
 from orthostream._compile import can_compile
 from orthostream._typing import FloatArray
+from orthostream.dictionary.missing_loops import ITERATIONS, RELAXATION, SHRINKAGE
 from orthostream.optimize.kernel import Kernel, compiled_kernel
-
-ITERATIONS = 10
-SHRINKAGE = 0.3
-RELAXATION = 1.5
 
 _KERNEL = Kernel("complete_rows", ("orthostream.dictionary.missing_loops",))
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from orthostream.dictionary.missing import ITERATIONS, RELAXATION, SHRINKAGE
+ITERATIONS = 10
+SHRINKAGE = 0.3
+RELAXATION = 1.5
 
 _TINY = 2.2250738585072014e-308
 

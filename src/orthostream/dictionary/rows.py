@@ -64,7 +64,6 @@ def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise ValueError("sparse rows must not hold NaN: use dense rows to mark readings as missing.")
     if reset:
         estimator._dtype = rows.dtype
-        estimator._columns = getattr(X, "columns", None)
     return rows.astype(np.float64, copy=False)
 
 

@@ -76,6 +76,8 @@ class SavedEstimator:
         for name in header.get("own", ()):
             if name not in parameters:
                 raise ValueError(f"the {name} was an object of your own, which is not saved: load(path, {name}=...).")
+        if parameters:
+            cls(**parameters)._make_solver()  # a wrong parameter is not the file's fault
         try:
             estimator = cls._rebuilt(header, arrays, parameters)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

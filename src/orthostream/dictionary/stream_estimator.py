@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import assert_all_finite
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
@@ -99,6 +100,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         rows = quick_rows(self, X)
         if rows is None:
             rows = validated_rows(self, X, reset=not self._has_begun())
+            self._columns = getattr(X, "columns", None)
         weights = validated_weights(sample_weight, rows)
         if self.batch_size is None and self.n_features_in_ <= SINGLE_THREADED:
             self._learn(rows, weights)
@@ -178,6 +180,11 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         most = largest_square(self.solver_.estimate.degree)
         return bool(1.0 / most < np.vdot(rows, rows) < most)
 
+    def _check_values(self, rows: Any) -> None:
+        """Raise ValueError for rows with infinity, or with NaN where that is not allowed, before they wait."""
+        values = rows if isinstance(rows, np.ndarray) else rows.data
+        assert_all_finite(values, allow_nan=self._allows_nan(), input_name="X", estimator_name=type(self).__name__)
+
     def _completed(self, batch: Any) -> Any:
         """Return a mini-batch without missing values."""
         return batch
@@ -201,10 +208,11 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _cut(self, X: Any, weights: FloatArray | None) -> Iterator[tuple[Any, FloatArray | None]]:
         """Yield mini-batches of the waiting and the new rows; rows that are left over wait, also after an error."""
         size = self._batch_size()
+        waiting = getattr(self, "pending_", None)
         if size is None:
             yield X, weights
             return
-        waiting = getattr(self, "pending_", None)
+        self._check_values(X)
         if waiting is not None:
             before = self.pending_weight_
             if weights is not None or before is not None:

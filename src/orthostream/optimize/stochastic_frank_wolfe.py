@@ -145,6 +145,8 @@ class StochasticFrankWolfe:
             batch = np.broadcast_to(batch, x.shape[:-2] + batch.shape[-2:])
         # Numba compiles for each type of array; these conversions leave one type, writeable doubles in C order.
         if batch.dtype is not _DOUBLE or not batch.flags.carray:
+            if batch.dtype.kind not in "fiu":
+                return None
             batch = np.array(batch, dtype=float, order="C")
         if not x.flags.carray:
             x = np.array(x, order="C")

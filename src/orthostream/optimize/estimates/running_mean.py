@@ -74,7 +74,7 @@ class RunningMean(GradientEstimate):
 
     @property
     def kernel(self) -> Kernel | None:
-        if type(self.objective) is not LpContrast:
+        if type(self) is not RunningMean or type(self.objective) is not LpContrast:
             return None
         return Kernel("lp_running_mean", ("orthostream.optimize.estimates.running_mean_loops",))
 

@@ -80,7 +80,7 @@ def polar(
     guess = low if isinstance(low, float) else float(np.min(low))
     if guess >= LOWEST:
         if near is not None and guess < RIDGED and not _exact.get():
-            a = _ridged(a, sign * near)
+            a = _ridged(a, sign * near, np.asarray(low))
         found = _by_products(a, guess, sign) if _worth_products(a) else None
         if found is not None:
             following = guess_to_carry(guess, found[1])
@@ -92,11 +92,12 @@ def polar(
     return factor, float(lows) if a.ndim == 2 else lows
 
 
-def _ridged(a: FloatArray, near: FloatArray) -> FloatArray:
-    """Return the matrices plus a ridge: a small multiple of the points to stay close to."""
+def _ridged(a: FloatArray, near: FloatArray, low: FloatArray) -> FloatArray:
+    """Return the matrices plus a ridge where the guess calls for it: a little of the points to stay close to."""
+    weight = np.where(low < RIDGED, RIDGE, 0.0)[..., None, None]
     largest = np.abs(a).max(axis=(-2, -1), keepdims=True)
     scale = np.where((largest > 0.0) & np.isfinite(largest), largest, 1.0)
-    ridged: FloatArray = a + RIDGE * scale * np.linalg.norm(a / scale, axis=(-2, -1), keepdims=True) * near
+    ridged: FloatArray = a + weight * scale * np.linalg.norm(a / scale, axis=(-2, -1), keepdims=True) * near
     return ridged
 
 

@@ -74,8 +74,10 @@ def _shares(count: int) -> FloatArray:
 def share_inside(batch: Batch, heard: Heard) -> list[float]:
     """Return the share of the energy of a mini-batch that its coefficients hold, of each problem."""
     z = heard.z
-    total = np.vecdot(batch, batch).sum(axis=-1) if isinstance(batch, np.ndarray) else batch.power(2).sum()
-    shares: list[float] = np.reshape(np.vecdot(z, z).sum(axis=-1) / np.maximum(total, TINY), -1).tolist()
+    dense = isinstance(batch, np.ndarray)
+    totals = np.vecdot(batch, batch) if dense else np.asarray(batch.power(2).sum(axis=1)).reshape(-1)
+    inside, total = np.vecdot(np.vecdot(z, z), heard.shares), np.vecdot(totals, heard.shares)
+    shares: list[float] = np.reshape(inside / np.maximum(total, TINY), -1).tolist()
     return shares
 
 

@@ -36,10 +36,16 @@ from orthostream.optimize.objectives.base import Batch, Objective, columns_times
 from orthostream.optimize.objectives.lp_contrast import LpContrast
 from orthostream.optimize.objectives.spike_and_slab import SpikeAndSlab
 from orthostream.optimize.schedules import AdaptiveSchedule, CoolThenConstant
+from orthostream.optimize.state import State
 
 _KERNEL = Kernel(
     "hand_over_update",
-    ("orthostream.optimize.estimates.hand_over.decisions", "orthostream.optimize.estimates.hand_over.loops"),
+    (
+        "orthostream.optimize.estimates.hand_over.constants",
+        "orthostream.optimize.estimates.hand_over.layout",
+        "orthostream.optimize.estimates.hand_over.decisions",
+        "orthostream.optimize.estimates.hand_over.loops",
+    ),
 )
 
 
@@ -142,9 +148,14 @@ class HandOver(GradientEstimate):
             raise ValueError("problems of a stack may be in different phases: pass the memory of one of them.")
         return SpikeAndSlab(*decide.mixture(memory["numbers"])) if memory["numbers"][PHASE] else self.objective
 
+    def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:
+        """Keep the memory of a hand-over between the same two contrasts; begin anew otherwise."""
+        same = isinstance(other, HandOver) and (other.p, other.sparse) == (self.p, self.sparse)
+        return super().adopted(state, other) if same else self.begin(state.x)
+
     @property
-    def kernel(self) -> Kernel:
-        return _KERNEL
+    def kernel(self) -> Kernel | None:
+        return _KERNEL if type(self) is HandOver else None
 
     def settings(self, memory: ArrayBlock, atoms: int, samples: int) -> tuple[float, float, float, float]:
         settings = self._settings.get(atoms)

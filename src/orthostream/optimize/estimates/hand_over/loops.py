@@ -60,7 +60,7 @@ def hand_over_update(
     rows = block[size + COUNT : size + COUNT + 4 * atoms].reshape(4, atoms)
     pairs = block[size + COUNT + 4 * atoms :].reshape(3, atoms, atoms)
     whole = features == atoms
-    inside = 1.0 if whole else share_inside(batch, z)
+    inside = 1.0 if whole else share_inside(batch, z, shares)
     per_atom = samples / atoms
     if n[ENERGY] <= NOTHING:
         start(n, energy)
@@ -120,10 +120,13 @@ def listen(z: Any, weights: Any) -> Any:
     return shares, samples, energy
 
 
-def share_inside(batch: Any, z: Any) -> Any:
+def share_inside(batch: Any, z: Any, shares: Any) -> Any:
     """Return the share of the energy of a mini-batch that its coefficients hold."""
-    a, b = batch.reshape(-1), z.reshape(-1)
-    return np.dot(b, b) / max(np.dot(a, a), TINY)
+    inside = total = 0.0
+    for i in range(shares.size):
+        inside += shares[i] * np.dot(z[i], z[i])
+        total += shares[i] * np.dot(batch[i], batch[i])
+    return inside / max(total, TINY)
 
 
 def open_gates(z: Any, shares: Any, odds: float, slope: float, p: float, in_slab: bool) -> Any:
