@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS ?= 1
-export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 
 .PHONY: install test test-slow lint bench demo clean
 
@@ -35,4 +34,5 @@ demo: install
 	$(BIN)/orthostream demo
 
 clean:
+	find src -name '*.nb[ic]' -delete
 	rm -rf $(VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-output

@@ -46,6 +46,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Learn the stream with every method, draw the curves, write the numbers."""
     from orthostream._checks import fraction, integer
+    from orthostream._compile import can_compile
 
     with bad_values():
         for name in ("features", "batch_size", "steps", "trials"):
@@ -61,6 +62,8 @@ def run(options: argparse.Namespace) -> int:
         f"{options.trials} streams at once: N = {options.features}, mini-batches of {options.batch_size}, "
         f"{100 * options.sparsity:g} % of the coefficients active"
     )
+    if can_compile():
+        print("the first run on a machine compiles for about a minute; times below leave that out", flush=True)
     curves = {name: _learn(name, solver, moments, options) for name, solver in _methods().items()}
     print(_chart(moments, curves))
     _write(options.output, moments, curves)
@@ -105,6 +108,7 @@ def _learn(name: str, solver: StochasticFrankWolfe, moments: list[int], options:
     stack = (options.trials, options.features, options.features)
     truth, _ = polar(rng.standard_normal(stack))
     state = solver.init(polar(rng.standard_normal(stack))[0])
+    solver.step(state, np.ones((options.trials, options.batch_size, options.features)))  # compile before the clock runs
     errors, start = [], time.perf_counter()
     for t in range(1, options.steps + 1):
         shape = (options.trials, options.batch_size, options.features)

@@ -85,7 +85,7 @@ def test_factor_agrees_with_the_exact_one(
 
 @pytest.mark.parametrize("condition", [1e7, 1e8, 1e10, 1e13, 1e16])
 @each_shape
-@pytest.mark.parametrize("low", [LOWEST, 1e-8])
+@pytest.mark.parametrize("low", [LOWEST, RIDGE])
 def test_factor_is_certified_for_any_condition(
     rows: int,
     columns: int,

@@ -60,8 +60,8 @@ def polar(
     a : array of shape (..., N, K), N >= K
     near : array of the same shape, optional
         A rank-deficient matrix has many polar factors. The exact path returns the one nearest to this point (see
-        `exact_polar`). If the guess is between 0 and 1e-4, ``near`` is added to the matrix, with a weight of 3e-8 of
-        the matrix' norm; the result then maximises <a, x> to within 1e-6 of the norm of a.
+        `exact_polar`). If the guess is between 0 and 1e-4, ``near`` is added to the matrix, with a weight of 1e-9 of
+        the matrix' norm; the result then maximises <a, x> to within 1e-7 of the norm of a.
     low : float or array of shape (...)
         A guess of the ratio of the extreme singular values of each matrix, as returned by the last call on a
         similar stack. 0 means that nothing is known, and takes the exact path. A negative guess counts how many times

@@ -38,7 +38,7 @@ GRID = 34 * 8
 LOWEST = 2.0**-34
 
 #: Below the guess RIDGED the point to stay close to is added to a matrix, with the weight RIDGE times its norm.
-RIDGED, RIDGE = 2.0**-13, 3e-8
+RIDGED, RIDGE = 2.0**-13, 1e-9
 
 #: Room for the steps of a plan.
 MOST_STEPS = 6
