@@ -88,8 +88,10 @@ def polar(
     factor, ratio = _exactly(a, None if near is None else sign * near, guess)
     if sign != 1.0:
         factor *= sign
-    lows = _after_exact(np.asarray(low, dtype=float), ratio)
-    return factor, float(lows) if a.ndim == 2 else lows
+    if a.ndim == 2:
+        return factor, _after_exact(float(low), float(ratio))
+    pairs = zip(np.broadcast_to(low, ratio.shape).ravel().tolist(), ratio.ravel().tolist(), strict=True)
+    return factor, np.reshape([_after_exact(*pair) for pair in pairs], ratio.shape)
 
 
 def _ridged(a: FloatArray, near: FloatArray, low: FloatArray) -> FloatArray:
@@ -101,16 +103,15 @@ def _ridged(a: FloatArray, near: FloatArray, low: FloatArray) -> FloatArray:
     return ridged
 
 
-def _after_exact(low: FloatArray, ratio: FloatArray) -> FloatArray:
+def _after_exact(low: float, ratio: float) -> float:
     """Return the guess to carry after the exact path, given the ratio of the extreme singular values.
 
     It is half of the ratio, because the product path scales by a norm that is somewhat larger than the largest singular
     value. While matrices are nearly singular, as in the first steps of a stream, the guess counts calls downwards
     from 0. After `PATIENT` of them the product path is tried, with a ridge.
     """
-    ridged = (low >= LOWEST) & (low < RIDGED)
-    waiting = (ratio < 2.0 * RIDGED) & (low > -PATIENT) & ~ridged
-    return np.where(waiting, np.minimum(low, 0.0) - 1.0, np.maximum(0.5 * ratio, LOWEST))
+    waiting = ratio < 2.0 * RIDGED and low > -PATIENT and not LOWEST <= low < RIDGED
+    return min(low, 0.0) - 1.0 if waiting else max(0.5 * ratio, LOWEST)
 
 
 def polar_between(x: FloatArray, low: float) -> FloatArray:

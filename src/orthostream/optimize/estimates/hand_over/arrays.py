@@ -24,6 +24,9 @@ Number = Any
 #: Layers of numbers for each coefficient: those that `layout` names for the atoms, and |z|^(p-2).
 SIZE, LAYERS = 4, 5
 
+#: The square root of 1/2; the signs of a pair of atoms and of the same pair turned, in a gain of log-likelihood.
+HALF, _TURNED = 0.5**0.5, np.array([1.0, 1.0, -1.0, -1.0])
+
 
 class Heard(NamedTuple):
     """The coefficients of a mini-batch, and how much each sample counts."""
@@ -130,12 +133,16 @@ def gain_of_turning(heard: Heard, first: IntArray, second: IntArray, odds: Numbe
 
     The energy of the pair stays the same, and so does all of the log-likelihood but log(1 + exp(-log-odds)).
     """
-    pair = np.stack([first, second], axis=-1)[..., None, :]
-    a, b = np.moveaxis(np.take_along_axis(np.asarray(heard.z), pair, axis=-1), -1, 0)
-    squares = np.stack([a * a, b * b, 0.5 * (a + b) ** 2, 0.5 * (a - b) ** 2], axis=-1)
-    terms = np.log(_gates(squares, odds, slope))
-    gain = np.vecdot(terms[..., :2].sum(axis=-1) - terms[..., 2:].sum(axis=-1), heard.shares)
-    gains: list[float] = np.ravel(np.where(first == second, 0.0, gain)).tolist()
+    z = heard.z
+    if z.ndim == 2:
+        a, b = z[:, int(first)], z[:, int(second)]
+    else:
+        pair = np.stack([first, second], axis=-1)[..., None, :]
+        a, b = np.moveaxis(np.take_along_axis(z, pair, axis=-1), -1, 0)
+    terms = np.stack([a, b, HALF * (a + b), HALF * (a - b)], axis=-1)
+    terms *= terms
+    terms = np.log(_gates(terms, odds, slope, terms), out=terms) @ _TURNED
+    gains: list[float] = (np.vecdot(terms, heard.shares) * (first != second)).reshape(-1).tolist()
     return gains
 
 
@@ -176,8 +183,8 @@ def force_ratios(pairs: FloatArray, trusts: list[float]) -> list[tuple[float, fl
     ratio = np.maximum(power, TINY)
     np.divide(force, ratio, out=ratio)
     ratio *= force
-    found = np.stack([squares, powers, ratio.max(axis=-1)], axis=-1).reshape(-1, 3).tolist()
-    return [(a / max(trust * b, TINY), largest / trust) for (a, b, largest), trust in zip(found, trusts, strict=True)]
+    found = [part.reshape(-1).tolist() for part in (squares, powers, ratio.max(axis=-1))]
+    return [(a / max(trust * b, TINY), most / trust) for a, b, most, trust in zip(*found, trusts, strict=True)]
 
 
 def most_alike(gates: FloatArray, together: FloatArray) -> list[tuple[float, int, int]]:
