@@ -177,11 +177,12 @@ class StochasticFrankWolfe:
 
         arguments = [flat(a) for a in (state.x, state.oracle, state.memory.array, batch, counts)]
         x, oracle, block, good = self._machine_code.stack(*arguments, *settings)
-        points, lows, blocks, rows, weights = arguments
-        for i in np.flatnonzero(~good):
-            one = State(state.t, points[i], ArrayBlock(state.memory.layout, blocks[i]), float(lows[i]))
-            one = self.plain_step(one, rows[i], weights[i])
-            x[i], oracle[i], block[i] = one.x, one.oracle, one.memory.array
+        if not good.all():
+            points, lows, blocks, rows, weights = (a[~good] for a in arguments)
+            rest = self.plain_step(
+                State(state.t, points, ArrayBlock(state.memory.layout, blocks), lows), rows, weights
+            )
+            x[~good], oracle[~good], block[~good] = rest.x, rest.oracle, rest.memory.array
         shape = state.x.shape[:several]
         return x.reshape(state.x.shape), oracle.reshape(shape), block.reshape(state.memory.array.shape)
 
