@@ -23,7 +23,7 @@ from .measure import SEED, Record, exponent, recovery_errors, say, write_json
 FAMILIES = {"report": 0, "tune": 1}
 #: The error of a trial is the median over so many moments, evenly spaced in this last part of the stream.
 MOMENTS, TAIL = 10, 0.2
-#: The error of a dictionary that is not there: the largest that there is.
+#: The error of a learner that raised an exception or returned NaN; no error is larger.
 LOST = 1.0
 
 
@@ -69,7 +69,7 @@ def chosen(words: str | None) -> list[Case]:
     each = [word.strip().lower() for word in words.split(",")]
     for word in each:
         if not word or not any(word in case.name.lower() for case in CASES):
-            raise UserError(f"--only: no stream has {word!r} in its name; the table without --only names all of them")
+            raise UserError(f"--only: no stream has {word!r} in its name; --adverse --quick prints all names")
     return [case for case in CASES if any(word in case.name.lower() for word in each)]
 
 

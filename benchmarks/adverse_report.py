@@ -27,11 +27,11 @@ class Outcome(NamedTuple):
     errors: dict[str, FloatArray]
 
     def median(self, method: str) -> float:
-        """The median of the trials."""
+        """Return the median of the trials."""
         return float(np.median(self.errors[method]))
 
     def worst(self, method: str) -> float:
-        """The largest of the trials."""
+        """Return the largest error of the trials."""
         return float(self.errors[method].max())
 
     @property
@@ -70,8 +70,8 @@ def report(outcomes: Sequence[Outcome], seeds: str, trials: int) -> str:
         rows.append((outcome.stream, cells))
     title = (
         f"hard streams, seeds {seeds!r}: recovery error in the last fifth, median (worst) of {trials} trials;\n"
-        f"met: median <= {MEDIAN:g} x averaged, and not above paper where that is better; worst <= {WORST:g} x averaged;"
-        f" errors below {EXACT:g} count as that"
+        f"met: median <= {MEDIAN:g} x averaged, and not above paper where that is better, and worst <= {WORST:g} x"
+        f" averaged;\nerrors below {EXACT:g} count as {EXACT:g}"
     )
     columns = [*METHODS, "median / averaged", "worst / averaged", "met"]
     failed = [outcome for outcome in outcomes if outcome.missed]

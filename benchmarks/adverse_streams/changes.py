@@ -10,17 +10,17 @@ from .stream import BATCH, SIZE, Stream, orthonormal, sparse_codes
 
 
 def abrupt_change(rng: np.random.Generator, steps: int) -> Stream:
-    """Another dictionary from the middle on."""
+    """Change to another dictionary in the middle."""
     return _following(rng, np.stack([orthonormal(rng), orthonormal(rng)])[2 * np.arange(steps) // steps])
 
 
 def regimes(rng: np.random.Generator, steps: int, turns: int = 5) -> Stream:
-    """Two dictionaries take turns; the last turn is the last fifth of the stream."""
+    """Alternate between two dictionaries; the last turn is the last fifth of the stream."""
     return _following(rng, np.stack([orthonormal(rng), orthonormal(rng)])[turns * np.arange(steps) // steps % 2])
 
 
 def drift(rng: np.random.Generator, steps: int, angle: float = 0.002) -> Stream:
-    """With each mini-batch every atom turns by an angle, always in the same plane."""
+    """Turn every atom by an angle with each mini-batch, always in the same plane."""
     truth, axes = orthonormal(rng), orthonormal(rng)
     half = SIZE // 2
     quarter = np.block([[np.zeros((half, half)), -np.eye(half)], [np.eye(half), np.zeros((half, half))]])

@@ -8,22 +8,22 @@ from .stream import BATCH, FAINT, SPARSITY, Stream, cut, in_turns, plain_rows
 
 
 def bursts(rng: np.random.Generator, steps: int, on: int = 100, off: int = 400, faint: float = FAINT) -> Stream:
-    """So many samples of signal, then so many of faint noise, and so on."""
+    """Interrupt the signal by faint noise: ``on`` samples of one, ``off`` of the other, and so on."""
     return _interrupted(rng, steps, on, off, faint)
 
 
 def gaussian_stretches(rng: np.random.Generator, steps: int, on: int = 500, off: int = 500) -> Stream:
-    """Between sparse samples come normal ones of the same covariance, which tell nothing."""
+    """Interrupt the signal by normal samples of the same covariance, which tell nothing."""
     return _interrupted(rng, steps, on, off, SPARSITY**0.5)
 
 
 def noise_stretches(rng: np.random.Generator, steps: int, on: int = 200, off: int = 200, noise: float = 0.1) -> Stream:
-    """Between sparse samples comes noise that is weaker than they are."""
+    """Interrupt the signal by noise that is weaker than it."""
     return _interrupted(rng, steps, on, off, noise)
 
 
 def late_signal(rng: np.random.Generator, steps: int, silent: float = 0.6, faint: float = FAINT) -> Stream:
-    """Faint noise for more than half of the stream, then the signal."""
+    """Begin with faint noise, for more than half of the stream."""
     truth, rows = plain_rows(rng, steps)
     first = round(silent * steps) * BATCH
     rows[:first] = faint * rng.standard_normal(rows[:first].shape)
@@ -31,13 +31,13 @@ def late_signal(rng: np.random.Generator, steps: int, silent: float = 0.6, faint
 
 
 def ramp(rng: np.random.Generator, steps: int, factor: float = 1e6) -> Stream:
-    """The scale grows by a factor from the first sample to the last, evenly in the logarithm."""
+    """Let the scale grow by a factor from the first sample to the last, evenly in the logarithm."""
     truth, rows = plain_rows(rng, steps)
     return cut(truth, rows * np.geomspace(1.0, factor, len(rows))[:, np.newaxis])
 
 
 def jumps(rng: np.random.Generator, steps: int, factor: float = 1e3, samples: int = 2000) -> Stream:
-    """The scale jumps up by a factor, and down again, and so on."""
+    """Let the scale jump up by a factor, and down again, and so on."""
     truth, rows = plain_rows(rng, steps)
     rows[~in_turns(len(rows), samples, samples)] *= factor
     return cut(truth, rows)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orthostream._typing import FloatArray
+from orthostream._typing import BoolArray, FloatArray
 from orthostream.optimize import polar
 
 #: Features, samples of a mini-batch, part of the coefficients that are not zero, and mini-batches, unless said.
@@ -74,7 +74,7 @@ def cut(truth: FloatArray, rows: FloatArray, batch: int = BATCH) -> Stream:
     return Stream(truth, (rows[i : i + batch] for i in range(0, len(rows), batch)))
 
 
-def in_turns(count: int, on: int, off: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def in_turns(count: int, on: int, off: int) -> BoolArray:
     """Return which of the samples are in the first part of their turn.
 
     >>> in_turns(6, 1, 2)
@@ -85,7 +85,7 @@ def in_turns(count: int, on: int, off: int) -> np.ndarray[tuple[int], np.dtype[n
 
 def autoregressive(rng: np.random.Generator, shape: tuple[int, ...], memory: float) -> FloatArray:
     """Return normal numbers of variance 1 that keep ``memory`` of their value from one row to the next."""
-    values = (1.0 - memory**2) ** 0.5 * rng.standard_normal(shape)
+    values: FloatArray = (1.0 - memory**2) ** 0.5 * rng.standard_normal(shape)
     values[0] /= (1.0 - memory**2) ** 0.5
     for i in range(1, len(values)):
         values[i] += memory * values[i - 1]

@@ -4,41 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthostream._typing import FloatArray
+from orthostream._typing import BoolArray, FloatArray
 
 from .stream import BATCH, SIZE, SPARSITY, Stream, in_turns, mixed, sparse_codes
 
-Gates = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
-
 
 def bernoulli(rng: np.random.Generator, steps: int, sparsity: float = SPARSITY, noise: float = 0.0) -> Stream:
-    """The model of the paper, with noise or without."""
+    """Draw Bernoulli-Gaussian codes, as the paper does, with noise or without."""
     return mixed(rng, sparse_codes(rng, steps * BATCH, sparsity=sparsity), noise=noise)
 
 
 def staying(rng: np.random.Generator, steps: int, samples: int) -> Stream:
-    """A support is drawn, and stays for so many samples."""
+    """Keep each support for so many samples."""
     count = steps * BATCH
     gates = np.repeat(rng.random((-(-count // samples), SIZE)) < SPARSITY, samples, axis=0)[:count]
     return _gated(rng, gates)
 
 
 def blocks(rng: np.random.Generator, steps: int, atoms: int, within: float = 0.75) -> Stream:
-    """Blocks of atoms wake together, and ``within`` a block that is awake each atom is active with that probability."""
+    """Wake atoms in blocks; in a block that is awake an atom is active with probability ``within``."""
     count = steps * BATCH
     awake = np.repeat(rng.random((count, SIZE // atoms)) < SPARSITY / within, atoms, axis=1)
     return _gated(rng, awake & (rng.random((count, SIZE)) < within))
 
 
 def blocks_together(rng: np.random.Generator, steps: int, atoms: int) -> Stream:
-    """All atoms of a block are active or none; their coefficients are Laplacian, or nothing could tell them apart."""
+    """Activate all atoms of a block or none; normal coefficients would make the atoms of a block unidentifiable."""
     count = steps * BATCH
     gates = np.repeat(rng.random((count, SIZE // atoms)) < SPARSITY, atoms, axis=1)
     return mixed(rng, gates * rng.laplace(scale=0.5**0.5, size=gates.shape))
 
 
 def correlated_pairs(rng: np.random.Generator, steps: int, correlation: float) -> Stream:
-    """Of each pair of atoms, the gate of one is correlated with that of the other."""
+    """Correlate the supports of the two atoms of each pair."""
     count = steps * BATCH
     gates = rng.random((count, SIZE)) < SPARSITY
     copied = rng.random((count, SIZE // 2)) < correlation
@@ -47,7 +45,7 @@ def correlated_pairs(rng: np.random.Generator, steps: int, correlation: float) -
 
 
 def correlated_all(rng: np.random.Generator, steps: int, correlation: float) -> Stream:
-    """Any two gates are correlated: each is often that of a common one."""
+    """Correlate the supports of any two atoms: each often copies a common one."""
     count = steps * BATCH
     common = rng.random((count, 1)) < SPARSITY
     copied = rng.random((count, SIZE)) < correlation**0.5
@@ -55,7 +53,7 @@ def correlated_all(rng: np.random.Generator, steps: int, correlation: float) -> 
 
 
 def half_at_a_time(rng: np.random.Generator, steps: int, samples: int = 500) -> Stream:
-    """The first half of the atoms and the second half are active in turns."""
+    """Activate the first half of the atoms and the second half in turns."""
     codes = sparse_codes(rng, steps * BATCH)
     first = in_turns(len(codes), samples, samples)
     codes[~first, : SIZE // 2] = 0.0
@@ -64,29 +62,29 @@ def half_at_a_time(rng: np.random.Generator, steps: int, samples: int = 500) -> 
 
 
 def later_atoms(rng: np.random.Generator, steps: int, atoms: int = 2) -> Stream:
-    """Some atoms are silent for the first half of the stream."""
+    """Keep some atoms silent for the first half of the stream."""
     codes = sparse_codes(rng, steps * BATCH)
     codes[: len(codes) // 2, :atoms] = 0.0
     return mixed(rng, codes)
 
 
 def low_rank(rng: np.random.Generator, steps: int, atoms: int, size: int, noise: float = 0.0) -> Stream:
-    """Only some atoms ever occur; the learner looks for as many as there are features."""
+    """Use fewer atoms than features; the learner looks for as many as there are features."""
     return mixed(rng, sparse_codes(rng, steps * BATCH, atoms), size=size, noise=noise)
 
 
 def unequal_sparsity(rng: np.random.Generator, steps: int, least: float = 0.05, most: float = 0.6) -> Stream:
-    """Some atoms are rare, others are active most of the time."""
+    """Make some atoms rare and others active most of the time."""
     return mixed(rng, sparse_codes(rng, steps * BATCH, sparsity=np.geomspace(least, most, SIZE)))
 
 
 def one_at_a_time(rng: np.random.Generator, steps: int, *, one_hot: bool) -> Stream:
-    """Each sample is one atom, or a normal multiple of it."""
+    """Make each sample one atom, or a normal multiple of it."""
     count = steps * BATCH
     codes = np.eye(SIZE)[rng.integers(SIZE, size=count)]
     return mixed(rng, codes if one_hot else codes * rng.standard_normal((count, 1)))
 
 
-def _gated(rng: np.random.Generator, gates: Gates) -> Stream:
+def _gated(rng: np.random.Generator, gates: BoolArray) -> Stream:
     codes: FloatArray = gates * rng.standard_normal(gates.shape)
     return mixed(rng, codes)
