@@ -21,6 +21,7 @@ from orthostream.experiments.convergence import moments
 from orthostream.experiments.style import new_figure, paper_style
 from orthostream.optimize import HandOver, LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe, polar
 
+from .adverse import run_adverse
 from .measure import LINES, SEED, Record, best_time, duration, exponent, recovery_errors, say, table, write_json
 
 NAME = "recovery"
@@ -106,6 +107,8 @@ BEYOND = (
 
 def run(options: argparse.Namespace) -> list[Record]:
     """Measure, print tables, and return the records."""
+    if getattr(options, "adverse", False):
+        return run_adverse(options)
     effort = QUICK if options.quick else FULL
     records: list[Record] = []
     outcomes: list[Outcome] = []

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from orthostream.cli.arguments import count_argument
 from orthostream.cli.errors import UserError
 
 _PACKAGED = Path(__file__).parents[1] / "_benchmarks"
@@ -37,7 +38,21 @@ def add_parser(commands: Any) -> None:
         if name == "learner":
             what = "real streams and all layouts of rows instead, beside a two-SVD loop (6 minutes)"
             benchmark.add_argument("--field", action="store_true", help=what)
+        if name == "recovery":
+            _add_adverse(benchmark)
         benchmark.set_defaults(run=run, benchmark=name)
+
+
+def _add_adverse(benchmark: argparse.ArgumentParser) -> None:
+    """Add the options of the hard streams."""
+    what = "more than sixty hard streams instead, beside the paper's algorithm"
+    benchmark.add_argument("--adverse", action="store_true", help=what)
+    what = "with --adverse: the family of seeds; constants are chosen on tune (default: report)"
+    benchmark.add_argument("--seeds", choices=("tune", "report"), help=what)
+    what = "with --adverse: only streams with one of these words in their name"
+    benchmark.add_argument("--only", metavar="WORD[,WORD]", help=what)
+    what = "with --adverse: trials of each stream (default: 20)"
+    benchmark.add_argument("--trials", type=count_argument, metavar="N", help=what)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -45,9 +60,14 @@ def run(options: argparse.Namespace) -> int:
     for path in (options.json, options.figure):
         if path is not None and not path.parent.is_dir():
             raise UserError(f"there is no folder {path.parent} to write {path.name} to")
+    if not getattr(options, "adverse", False):
+        for name in ("seeds", "only", "trials"):
+            if getattr(options, name, None) is not None:
+                raise UserError(f"--{name} belongs to the hard streams: add --adverse")
     if options.figure is not None:
-        if getattr(options, "field", False):
-            raise UserError("--field draws no picture: leave out --figure")
+        for mode in ("field", "adverse"):
+            if getattr(options, mode, False):
+                raise UserError(f"--{mode} draws no picture: leave out --figure")
         if options.figure.suffix not in (".png", ".svg", ".pdf"):
             raise UserError(f"--figure must end in .png, .svg or .pdf, got {options.figure.name}")
         if importlib.util.find_spec("matplotlib") is None:
