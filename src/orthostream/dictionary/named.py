@@ -12,6 +12,7 @@ from orthostream.optimize import (
     ConstantSchedule,
     CoolThenConstant,
     GradientEstimate,
+    Guarded,
     HandOver,
     LpContrast,
     MokhtariSchedule,
@@ -65,7 +66,7 @@ def parts_by_name(contrast: str | Objective | GradientEstimate, schedule: str | 
     with the contrast and the schedule of the paper.
 
     >>> [type(part).__name__ for part in parts_by_name("auto", "auto", average=False)]
-    ['HandOver', 'NoneType', 'PolarStep']
+    ['Guarded', 'NoneType', 'PolarStep']
     >>> [type(part).__name__ for part in parts_by_name("auto", "sfw", average=False)]
     ['LpContrast', 'MokhtariSchedule', 'NoneType']
     """
@@ -76,7 +77,7 @@ def parts_by_name(contrast: str | Objective | GradientEstimate, schedule: str | 
     pace = _pace(contrast, schedule, average)
     if isinstance(contrast, str) and contrast in ("auto", "sparse"):
         if isinstance(pace, AdaptiveSchedule) or (contrast == "sparse" and isinstance(pace, CoolThenConstant)):
-            return Parts(HandOver(schedule=pace), None, PolarStep())
+            return Parts(Guarded(HandOver(schedule=pace)), None, PolarStep())
         if contrast == "sparse":
             raise ValueError(
                 'contrast "sparse" decides on its steps from the data: it goes with schedule "adaptive", "tracking", '

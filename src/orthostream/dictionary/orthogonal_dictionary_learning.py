@@ -168,7 +168,8 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         state = self.state_
         if state.average is not None:
             return polar(state.average, near=state.x)[0]
-        return state.x if self.solver_.post_step.core_ndim is not None else polar(state.x)[0]
+        point = self.solver_.answer(state)
+        return point if self.solver_.post_step.core_ndim is not None else polar(point)[0]
 
     def _make_solver(self) -> StochasticFrankWolfe:
         objective, schedule, post_step = parts_by_name(self.contrast, self.schedule, self.average)
@@ -196,7 +197,9 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         return True
 
     def _completed(self, batch: Any) -> Any:
-        return complete(batch, self.state_.x)
+        memory, x = self.state_.memory, self.state_.x
+        missing = float(np.isnan(batch).mean()) if isinstance(batch, np.ndarray) else 0.0
+        return complete(batch, self.solver_.estimate.for_completion(memory, x, missing)) if missing else batch
 
     # -- using the dictionary ------------------------------------------------------------------------------------
 

@@ -150,7 +150,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             refused = None if self._had_gaps else rows
             completed = self._completed(rows)
             self._had_gaps = completed is not rows
-            rows = completed if self._is_plain(completed) else self._scaled(completed)
+            rows = completed if self._is_plain(completed) else self._scaled(self._limited(completed))
             step = self.solver_.plain_step if rows is refused else self.solver_.step
             state = step(self.state_, rows, weights)
         self.state_ = state
@@ -184,6 +184,10 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         """Raise ValueError for rows with infinity, or with NaN where that is not allowed, before they wait."""
         values = rows if isinstance(rows, np.ndarray) else rows.data
         assert_all_finite(values, allow_nan=self._allows_nan(), input_name="X", estimator_name=type(self).__name__)
+
+    def _limited(self, batch: Any) -> Any:
+        """Return a mini-batch whose longest samples do not set the scale for all others."""
+        return self.solver_.estimate.limited(self.state_.memory, batch * self.scale_) / self.scale_
 
     def _completed(self, batch: Any) -> Any:
         """Return a mini-batch without missing values."""

@@ -217,6 +217,10 @@ class StochasticFrankWolfe:
             average = state.x.copy() if state.average is None else state.average
         return state._replace(memory=self.estimate.adopted(state, other.estimate), average=average)
 
+    def answer(self, state: State) -> FloatArray:
+        """Return the point to report: the current one, unless the estimate knows a better one."""
+        return self.estimate.answer(state.memory, state.x)
+
     def gap(self, state: State, batch: Batch, weights: FloatArray | None = None) -> FloatArray:
         """Return the Frank-Wolfe gap at the current point, on a mini-batch or on a held-out sample."""
         return frank_wolfe_gap(self.feasible, state.x, self.objective.gradient(state.x, batch, weights))

@@ -1,8 +1,9 @@
 """Estimates of the gradient: from mini-batches to a gradient and the weight of a step, one in each module."""
 
 from orthostream.optimize.estimates.base import GradientEstimate, Report
+from orthostream.optimize.estimates.guarded import Guarded
 from orthostream.optimize.estimates.hand_over import HandOver
 from orthostream.optimize.estimates.replay import Replay
 from orthostream.optimize.estimates.running_mean import RunningMean
 
-__all__ = ["GradientEstimate", "HandOver", "Replay", "Report", "RunningMean"]
+__all__ = ["GradientEstimate", "Guarded", "HandOver", "Replay", "Report", "RunningMean"]

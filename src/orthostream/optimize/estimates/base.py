@@ -24,6 +24,8 @@ class Report(NamedTuple):
     """The number of samples in which the running mean of gradients forgets half of its content."""
     changes: FloatArray
     """The number of abrupt changes of the stream, after which learning started again."""
+    trusted: FloatArray | float = 1.0
+    """1 if the current point is reported, 0 if a more cautious one is."""
 
 
 class GradientEstimate(ABC):
@@ -69,6 +71,18 @@ class GradientEstimate(ABC):
     @abstractmethod
     def energy(self, memory: ArrayBlock) -> FloatArray | None:
         """Return the mean square of a coefficient of each problem; None if that is not known."""
+
+    def answer(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        """Return the point to report: the current one, unless the estimate knows a better one."""
+        return x
+
+    def for_completion(self, memory: ArrayBlock, x: FloatArray, missing: float) -> FloatArray:
+        """Return the point to complete rows with, given the share of readings that are missing."""
+        return x
+
+    def limited(self, memory: ArrayBlock, batch: Batch) -> Batch:
+        """Return the mini-batch without samples so long that they would set the scale for all others."""
+        return batch
 
     def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
         """Return the memory made of named arrays that were saved."""

@@ -146,13 +146,11 @@ def gain_of_turning(heard: Heard, first: IntArray, second: IntArray, odds: Numbe
     return gains
 
 
-def weakest(rows: FloatArray) -> list[list[float]]:
-    """Return the smallest ratio of each contrast's pull along an atom to its energy; skip atoms without energy."""
+def weakest(rows: FloatArray, asleep: list[float]) -> list[list[float]]:
+    """Return the smallest ratio of each contrast's pull along an atom to its energy; skip atoms that are asleep."""
     energy, pulls = rows[..., SQUARE : SQUARE + 1, :], rows[..., SQUARE + 1 :, :]
-    if energy.all():
-        ratios = pulls / energy
-    else:
-        ratios = np.where(energy > 0.0, pulls / np.where(energy > 0.0, energy, 1.0), math.inf)
+    awake = energy > np.reshape(asleep, (*rows.shape[:-2], 1, 1))
+    ratios = pulls / energy if awake.all() else np.where(awake, pulls / np.where(awake, energy, 1.0), math.inf)
     least: list[list[float]] = ratios.min(axis=-1).reshape(-1, 2).tolist()
     return least
 
@@ -187,24 +185,31 @@ def force_ratios(pairs: FloatArray, trusts: list[float]) -> list[tuple[float, fl
     return [(a / max(trust * b, TINY), most / trust) for a, b, most, trust in zip(*found, trusts, strict=True)]
 
 
-def most_alike(gates: FloatArray, together: FloatArray) -> list[tuple[float, int, int]]:
-    """Return the largest correlation of two gates, and the two atoms, of each problem; -1 if there is only one atom.
+def most_alike(rows: FloatArray, together: FloatArray, asleep: list[float]) -> list[tuple[float, int, int]]:
+    """Return the largest correlation of two gates, and the two atoms, of each problem; -1 if fewer than two are awake.
 
-    >>> [(correlation, first, second)] = most_alike(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.5, 0.5]]))
+    >>> rows = np.array([[0.5, 0.5], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+    >>> [(correlation, first, second)] = most_alike(rows, np.array([[0.5, 0.5], [0.5, 0.5]]), [0.0])
     >>> round(correlation, 3), first, second
     (1.0, 0, 1)
     """
-    atoms = gates.shape[-1]
+    gates, atoms = rows[..., GATE, :], rows.shape[-1]
     if atoms == 1:
         return [(-1.0, 0, 0)] * math.prod(gates.shape[:-1])
     covariance = together - gates[..., :, None] * gates[..., None, :]
     deviation = 1.0 / np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 1e-12))
     covariance *= deviation[..., :, None]
     covariance *= deviation[..., None, :]
-    covariance[..., *_below(atoms)] = -math.inf
+    covariance[..., *_below(atoms)] = -1.0
+    sleeps = rows[..., SQUARE, :] <= np.reshape(asleep, (*rows.shape[:-2], 1))
+    if sleeps.any():
+        covariance[sleeps[..., :, None] | sleeps[..., None, :]] = -1.0
     flat = covariance.reshape(-1, atoms * atoms)
     places = flat.argmax(axis=-1).tolist()
-    return [(float(one[place]), *divmod(place, atoms)) for one, place in zip(flat, places, strict=True)]
+    return [
+        (float(one[place]), *(divmod(place, atoms) if one[place] > -1.0 else (0, 0)))
+        for one, place in zip(flat, places, strict=True)
+    ]
 
 
 @lru_cache(maxsize=16)

@@ -29,9 +29,11 @@ PATIENCE, DETOUR, MARGIN = 200.0, 20.0, 0.2
 # Nats of evidence that count as proof of an abrupt change, or of a pair of atoms at a saddle.
 ALARM = 30.0
 # After this many memory lengths of the mixture in which it did not halve, the ratio of spike to slab is settled.
-SETTLED = 3.0
+SETTLED = 10.0
 # The smallest spike, as a share of the slab.
 LEAST = 1e-12
+# An atom is asleep, and left out of the tests of atoms, if its energy is below so many spikes and this share of the mean.
+SLEEPS, ASLEEP = 3.0, 0.01
 # The gradient uses a spike that is WIDEN times wider than measured, so that there is still a force on the worst pair of
 # atoms, but at most WIDEST times the slab.
 WIDEN, WIDEST = 3.0, 0.1

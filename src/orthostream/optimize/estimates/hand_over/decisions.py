@@ -10,6 +10,7 @@ from typing import Any
 
 from orthostream.optimize.estimates.hand_over.constants import (
     ALARM,
+    ASLEEP,
     ASTRAY,
     BELONGS,
     COOL,
@@ -30,6 +31,7 @@ from orthostream.optimize.estimates.hand_over.constants import (
     PUSH_YOUNG,
     SETTLED,
     SHIFT,
+    SLEEPS,
     SPARSE,
     STUCK,
     WAIT,
@@ -74,6 +76,12 @@ def mixture(n: Any) -> tuple[float, float, float]:
         slab = 1.0
     spike = (n[ENERGY] - n[SIGNAL]) / (1.0 - sparsity)
     return sparsity, min(max(spike, LEAST * slab), 0.9 * slab), slab
+
+
+def least_energy(n: Any) -> float:
+    """Return the mean square of a coefficient up to which an atom is asleep: it holds only rounding or noise."""
+    _, spike, _ = mixture(n)
+    return min(SLEEPS * spike, ASLEEP * n[ENERGY])
 
 
 def log_odds(sparsity: float, spike: float, slab: float) -> tuple[float, float]:

@@ -210,7 +210,9 @@ class HandOver(GradientEstimate):
         if any(first):
             rows[np.reshape(first, stack)] = fresh[np.reshape(first, stack)][..., :4, :]
         shapes = []
-        for one, mean, (bent, gated) in zip(problems, means, arrays.weakest(rows), strict=True):
+        for one, mean, (bent, gated) in zip(
+            problems, means, arrays.weakest(rows, [decide.least_energy(one.n) for one in problems]), strict=True
+        ):
             if one.n[STEPS] == 1.0:
                 one.n[BEND] = mean[arrays.SIZE]
             shapes.append(decide.score_shape(one.n, one.mixture[0], bent, gated, self.p, whole))
@@ -268,7 +270,8 @@ class HandOver(GradientEstimate):
         ):
             return
         insides = [1.0] * len(problems) if whole else arrays.share_inside(batch, heard)
-        belongs = [gated for _, gated in arrays.weakest(rows)]
+        asleep = [decide.least_energy(one.n) for one in problems]
+        belongs = [gated for _, gated in arrays.weakest(rows, asleep)]
         able = [
             decide.can_start(one.n, share, inside, one.per_atom)
             for one, share, inside in zip(problems, belongs, insides, strict=True)
@@ -278,7 +281,7 @@ class HandOver(GradientEstimate):
         ]
         if not any(due):
             return
-        alike = arrays.most_alike(rows[..., GATE, :], pairs[..., TOGETHER, :, :])
+        alike = arrays.most_alike(rows, pairs[..., TOGETHER, :, :], asleep)
         changed = [
             due[i]
             and decide.change_phase(

@@ -12,6 +12,7 @@ from orthostream.optimize.estimates.hand_over.decisions import (
     can_start,
     change_phase,
     learn_mixture,
+    least_energy,
     log_odds,
     may_change,
     measure_level,
@@ -74,7 +75,10 @@ def hand_over_update(
     if n[STEPS] == 1.0:
         n[BEND] = bend
         rows[:] = fresh
-    shift, unit = score_shape(n, sparsity, weakest(rows, BENT), weakest(rows, GATED), p, whole)
+    floor_energy = least_energy(n)
+    shift, unit = score_shape(
+        n, sparsity, weakest(rows, BENT, floor_energy), weakest(rows, GATED, floor_energy), p, whole
+    )
     turn = 0.0
     if in_slab:
         wide_odds, wide_slope = log_odds(sparsity, widened(spike, slab), slab)
@@ -93,10 +97,11 @@ def hand_over_update(
     ratio = measure_level(n, rho)
     set_clock(n, all_force, pair_force, force_weight, per_atom, atoms, floor, adaptive > 0.0)
     if sparse > 0.0 and may_change(n, ratio):
-        belongs = weakest(rows, GATED)
+        asleep = least_energy(n)
+        belongs = weakest(rows, GATED, asleep)
         able = can_start(n, belongs, inside, per_atom)
         if needs_pairs(n, ratio, able):
-            alike, first, second = most_alike(rows[GATE], pairs[TOGETHER])
+            alike, first, second = most_alike(rows, pairs[TOGETHER], asleep)
             if change_phase(n, ratio, alike, first, second, belongs, inside, able, per_atom, adaptive > 0.0):
                 pairs[FORCE:] = 0.0
     return gradient, 1.0, block
@@ -203,11 +208,11 @@ def gain_of_turning(z: Any, shares: Any, first: int, second: int, odds: float, s
     return gain
 
 
-def weakest(rows: Any, row: int) -> float:
-    """Return the smallest ratio of a row of means to the energy of the atom; atoms without energy are ignored."""
+def weakest(rows: Any, row: int, asleep: float) -> float:
+    """Return the smallest ratio of a row of means to the energy of the atom; atoms that are asleep are ignored."""
     least = np.inf
     for j in range(rows.shape[1]):
-        if rows[SQUARE, j] > 0.0:
+        if rows[SQUARE, j] > asleep:
             least = min(least, rows[row, j] / rows[SQUARE, j])
     return least
 
@@ -249,16 +254,17 @@ def remember(
     return squares / max(trust * total, TINY), largest / trust
 
 
-def most_alike(gates: Any, together: Any) -> Any:
-    """Return the largest correlation of two gates, and the two atoms; -1 if there is only one atom."""
+def most_alike(rows: Any, together: Any, asleep: float) -> Any:
+    """Return the largest correlation of two gates, and the two atoms; -1 if fewer than two atoms are awake."""
+    gates, squares = rows[GATE], rows[SQUARE]
     atoms = gates.size
-    best, first, second = (-1.0 if atoms == 1 else -math.inf), 0, 0
+    best, first, second = -1.0, 0, 0
     deviation = np.empty(atoms)
     for i in range(atoms):
         deviation[i] = 1.0 / math.sqrt(max(together[i, i] - gates[i] * gates[i], 1e-12))
     for i in range(atoms):
         for j in range(i + 1, atoms):
             correlation = (together[i, j] - gates[i] * gates[j]) * deviation[i] * deviation[j]
-            if correlation > best:
+            if correlation > best and squares[i] > asleep and squares[j] > asleep:
                 best, first, second = correlation, i, j
     return best, first, second

@@ -1,0 +1,209 @@
+"""The decisions of a guarded hand-over, on the numbers of one problem: limit, offset, comparison, trust.
+
+Both paths run these functions. Python runs them on a list of numbers, Numba compiles them for an array.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from orthostream.optimize.estimates.guarded.constants import (
+    AHEAD,
+    ANY,
+    BEHIND,
+    BLOCK,
+    CALM,
+    CLEARLY,
+    COOL_ANCHOR,
+    DOMINANT,
+    ENOUGH,
+    EVERY,
+    EXACT,
+    FAR_AHEAD,
+    FIRST_GUESS,
+    LATE,
+    LEAD_MEMORY,
+    LEAP,
+    MEAN_MEMORY,
+    OFFSET,
+    PART,
+    QUANTILE,
+    RATE,
+    STRICT_L1,
+    STRICT_L3,
+    TINY,
+    TRIAL_LENGTH,
+)
+from orthostream.optimize.estimates.guarded.layout import (
+    ANCHOR_AGE,
+    AVERAGED,
+    CENTRED,
+    COMPARED,
+    CONTRAST,
+    GUARD_COUNT,
+    GUESS,
+    KNOWN_CHANGES,
+    LEAD,
+    LEAD_L1,
+    LEAD_L1_POWER,
+    LEAD_POWER,
+    LENGTH,
+    LIMIT,
+    NOTHING_MORE,
+    REPLACE,
+    REPLACED,
+    RESTART,
+    RESTARTS,
+    SEEN,
+    SINCE,
+    TRIAL,
+    TRUSTED,
+    WAITING,
+)
+from orthostream.optimize.estimates.hand_over.layout import (
+    AGE,
+    CHANGES,
+    ENERGY,
+    EVIDENCE,
+    LEVEL,
+    OPEN,
+    PHASE,
+    SIGNAL,
+    TOLERATED,
+    TRUST,
+    TURN,
+    WAITED,
+)
+
+
+def start_guard(g: Any, typical: float) -> None:
+    """Set the numbers to their first values, given a typical squared length of the first samples."""
+    for i in range(GUARD_COUNT):
+        g[i] = 0.0
+    g[LIMIT] = math.log(typical)
+    g[ANCHOR_AGE] = g[TRUSTED] = 1.0
+    g[GUESS] = FIRST_GUESS
+
+
+def move_limit(g: Any, longer: float, shorter: float, silent: float) -> None:
+    """Move the limit of the length, given how many samples are longer, shorter, and next to nothing."""
+    rate = max(RATE, 1.0 / (1.0 + 0.1 * g[SEEN]))
+    step = rate * (QUANTILE * longer - (1.0 - QUANTILE) * (shorter + CALM * silent))
+    g[SEEN] += longer + shorter + silent
+    g[LIMIT] += min(max(step, -LEAP), LEAP)
+
+
+def mean_weight(g: Any, samples: float, atoms: int) -> float:
+    """Return the weight of a mini-batch in the mean of the samples, and count it."""
+    g[AVERAGED] = min(g[AVERAGED] + samples, MEAN_MEMORY * atoms)
+    return min(samples / g[AVERAGED], 1.0)
+
+
+def has_offset(g: Any, square: float) -> bool:
+    """Return whether the mean, of this squared length, is neither noise nor the main part of the samples."""
+    return OFFSET * g[LENGTH] < square * max(g[AVERAGED], 1.0) and square < DOMINANT * g[LENGTH]
+
+
+def anchor_weight(g: Any) -> float:
+    """Return the weight of a new gradient in that of the anchor."""
+    return min(1.0, COOL_ANCHOR / (g[ANCHOR_AGE] + COOL_ANCHOR - 1.0))
+
+
+def count_batch(g: Any, per_atom: float) -> tuple[bool, bool]:
+    """Count a mini-batch; return whether the snapshots are compared on it, and whether the anchor moves after it."""
+    g[SINCE] += per_atom
+    g[TRIAL] += per_atom
+    g[WAITING] += per_atom
+    g[ANCHOR_AGE] += 1.0
+    return g[SINCE] > 0.5 * BLOCK, g[WAITING] >= max(EVERY, PART * g[ANCHOR_AGE] * per_atom)
+
+
+def point_weight(g: Any, per_atom: float) -> float:
+    """Return the weight of a new point of the anchor in the mean of its points."""
+    weight = (1.0 + LATE) * g[WAITING] / (per_atom * g[ANCHOR_AGE])
+    g[WAITING] = 0.0
+    return min(1.0, weight)
+
+
+def carried_guess(guess: float) -> float:
+    """Return the guess of the conditioning for the anchor's next move; never one that asks for singular values."""
+    return max(guess, FIRST_GUESS)
+
+
+def compare(g: Any, lead: float, contrast: float, lead_l1: float, per_atom: float) -> None:
+    """Add what a mini-batch says of the two snapshots: by how much the course's codes are sparser, in l3 and in l1."""
+    keep = math.exp(-per_atom / LEAD_MEMORY)
+    g[LEAD] = keep * g[LEAD] + lead
+    g[LEAD_POWER] = keep * keep * g[LEAD_POWER] + lead * lead
+    g[CONTRAST] = keep * g[CONTRAST] + contrast
+    g[LEAD_L1] = keep * g[LEAD_L1] + lead_l1
+    g[LEAD_L1_POWER] = keep * keep * g[LEAD_L1_POWER] + lead_l1 * lead_l1
+    g[COMPARED] = keep * g[COMPARED] + 1.0
+
+
+def judge(g: Any, n: Any) -> int:
+    """Decide which dictionary is trusted; return whether the course or the anchor starts again from the other."""
+    if n[CHANGES] > g[KNOWN_CHANGES]:
+        g[KNOWN_CHANGES] = n[CHANGES]
+        g[TRUSTED] = 0.0
+    ahead = _deviations_ahead(g, n)
+    verdict = NOTHING_MORE
+    if ahead < BEHIND:
+        g[TRUSTED] = 0.0
+        if g[TRIAL] > TRIAL_LENGTH:
+            verdict = RESTART
+            g[RESTARTS] += 1.0
+            g[TRIAL] = 0.0
+    elif ahead > AHEAD and g[TRUSTED] == 0.0:
+        g[TRUSTED] = 1.0
+        _forget_comparison(g)
+    elif ahead > FAR_AHEAD and g[LEAD] > CLEARLY * g[CONTRAST]:
+        verdict = REPLACE
+        g[REPLACED] += 1.0
+        g[ANCHOR_AGE] = 1.0
+    if verdict != NOTHING_MORE:
+        _forget_comparison(g)
+    return verdict
+
+
+def block_is_over(g: Any) -> bool:
+    """Return whether new snapshots are due, and begin the next block if so."""
+    if g[SINCE] < BLOCK:
+        return False
+    g[SINCE] = 0.0
+    return True
+
+
+def start_from_anchor(n: Any, g: Any, square: float) -> None:
+    """Set the numbers of a course that starts at the anchor's dictionary; ``square`` is that of the mean's length."""
+    if n[PHASE] == 1.0:
+        slab = n[SIGNAL] / max(n[OPEN], 1e-12)
+        n[OPEN], n[SIGNAL], n[ENERGY] = 0.5, 0.5 * slab, 0.75 * slab
+        n[PHASE] = 0.0
+    n[EVIDENCE] = n[TURN] = n[WAITED] = 0.0
+    n[TRUST] = 1.0
+    n[TOLERATED] = ANY  # the anchor stands near the truth: correlated gates are a property of the data
+    n[AGE] = g[ANCHOR_AGE]
+    g[CENTRED] = 1.0 - g[CENTRED] if has_offset(g, square) else 0.0
+    g[SINCE] = 0.0
+
+
+def _deviations_ahead(g: Any, n: Any) -> float:
+    """Return by how many standard deviations the course is ahead of the anchor."""
+    if g[COMPARED] < ENOUGH:
+        return 0.0
+    ahead = g[LEAD] / math.sqrt(max(g[LEAD_POWER], TINY))
+    if n[PHASE] == 1.0 and n[LEVEL] < EXACT:
+        sparser = g[LEAD_L1] / math.sqrt(max(g[LEAD_L1_POWER], TINY))
+        if n[TOLERATED] == 0.0:
+            return max(ahead, sparser)
+        # Two atoms that always occur together are not separated by spike and slab, but they are by l3.
+        if sparser > STRICT_L1 and ahead > STRICT_L3:
+            return AHEAD + 0.1
+        return min(ahead - 1.0, sparser - 3.0)
+    return ahead
+
+
+def _forget_comparison(g: Any) -> None:
+    g[LEAD] = g[LEAD_POWER] = g[CONTRAST] = g[LEAD_L1] = g[LEAD_L1_POWER] = g[COMPARED] = 0.0
