@@ -15,6 +15,7 @@ from orthostream.metrics import recovery_error
 from orthostream.optimize import (
     AdaptiveSchedule,
     CoolThenConstant,
+    Guarded,
     HandOver,
     PaperSchedule,
     Replay,
@@ -34,14 +35,14 @@ def fed(learner: Any, rows: np.ndarray, size: int = 10) -> Any:
 @pytest.mark.parametrize(
     ("words", "estimate", "schedule"),
     [
-        ({}, HandOver, AdaptiveSchedule),
+        ({}, Guarded, AdaptiveSchedule),
         ({"average": True}, RunningMean, PaperSchedule),
         ({"contrast": "l3"}, RunningMean, PaperSchedule),
         ({"schedule": "paper"}, RunningMean, PaperSchedule),
-        ({"contrast": "sparse"}, HandOver, AdaptiveSchedule),
-        ({"contrast": "sparse", "schedule": CoolThenConstant(50)}, HandOver, CoolThenConstant),
+        ({"contrast": "sparse"}, Guarded, AdaptiveSchedule),
+        ({"contrast": "sparse", "schedule": CoolThenConstant(50)}, Guarded, CoolThenConstant),
         ({"schedule": CoolThenConstant(50)}, RunningMean, CoolThenConstant),
-        ({"schedule": AdaptiveSchedule(50)}, HandOver, AdaptiveSchedule),
+        ({"schedule": AdaptiveSchedule(50)}, Guarded, AdaptiveSchedule),
         ({"contrast": "l4", "schedule": "adaptive"}, HandOver, AdaptiveSchedule),
         ({"contrast": "energy"}, Replay, NoneType),
         ({"contrast": Replay(rounds=1)}, Replay, NoneType),
@@ -50,7 +51,8 @@ def fed(learner: Any, rows: np.ndarray, size: int = 10) -> Any:
 def test_parameters_make_a_solver(words: dict[str, Any], estimate: type, schedule: type, stream: np.ndarray) -> None:
     solver = OrthogonalDictionaryLearning(random_state=0, **words).partial_fit(stream[:10]).solver_
     assert type(solver.estimate) is estimate
-    assert type(getattr(solver.estimate, "schedule", None)) is schedule
+    decides = solver.estimate.course if isinstance(solver.estimate, Guarded) else solver.estimate
+    assert type(getattr(decides, "schedule", None)) is schedule
 
 
 def test_l4_with_a_memory_of_its_own_never_hands_over(stream: np.ndarray) -> None:

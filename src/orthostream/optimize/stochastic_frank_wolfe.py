@@ -179,9 +179,7 @@ class StochasticFrankWolfe:
         x, oracle, block, good = self._machine_code.stack(*arguments, *settings)
         if not good.all():
             points, lows, blocks, rows, weights = (a[~good] for a in arguments)
-            rest = self.plain_step(
-                State(state.t, points, ArrayBlock(state.memory.layout, blocks), lows), rows, weights
-            )
+            rest = self.plain_step(State(state.t, points, ArrayBlock(state.memory.layout, blocks), lows), rows, weights)
             x[~good], oracle[~good], block[~good] = rest.x, rest.oracle, rest.memory.array
         shape = state.x.shape[:several]
         return x.reshape(state.x.shape), oracle.reshape(shape), block.reshape(state.memory.array.shape)

@@ -267,8 +267,8 @@ def test_report_tells_where_half_of_the_weight_is(rng: Rng) -> None:
     _, memory = followed(estimate, x, [rng.standard_normal((100, 5))] * 3)
     ranked = estimate.objective.rank_weights(5)
     share = np.arange(1.0, 101.0) ** -(0.5 + 0.35 * ranked.mean() / ranked[0])
-    contrast, half_life, changes = estimate.report(memory, 6)
-    assert contrast == 0.0 and changes == 0.0
+    contrast, half_life, changes, trusted = estimate.report(memory, 6)
+    assert contrast == 0.0 and changes == 0.0 and trusted == 1.0
     count = int(half_life)
     assert share[:count].sum() >= share.sum() / 2 > share[: count - 1].sum()
 

@@ -1,4 +1,4 @@
-"""The array operations of a guarded hand-over in NumPy, for one problem or a stack of them; `loops` has them as loops."""
+"""The array operations of a guarded hand-over in NumPy, for one problem or a stack of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray
-from orthostream.optimize.estimates.guarded.constants import FAINT, SHIFT_ANCHOR, SILENCE
+from orthostream.optimize.estimates.guarded.constants import FAINT, SHIFT_ANCHOR, SILENCE, TINY
 from orthostream.optimize.estimates.guarded.layout import (
     ANCHOR,
     COURSE,
     FIRST_MOMENT,
     GRADIENT,
+    MOMENTS,
     POINT,
     SECOND_MOMENT,
     THIRD_MOMENT,
@@ -38,18 +39,24 @@ def squared_lengths(batch: Batch) -> FloatArray:
     return np.asarray(batch.power(2).sum(axis=1)).reshape(-1)
 
 
+def typical_lengths(squares: FloatArray, weights: FloatArray | None) -> list[float]:
+    """Return the mean of the logarithm of the squared lengths that are not zero, of each problem."""
+    alive = (squares > 0.0) * (1.0 if weights is None else weights)
+    means = np.vecdot(np.log(np.where(squares > 0.0, squares, 1.0)), alive) / np.maximum(alive.sum(axis=-1), TINY)
+    typical: list[float] = np.reshape(means, -1).tolist()
+    return typical
+
+
 def admit(squares: FloatArray, weights: FloatArray | None, limits: FloatArray) -> Admitted:
     """Return the factors that cut long samples to the limit, and the weights without silent samples."""
     limit = limits[..., None]
-    alive = squares > 0.0
-    silent = alive & (squares < SILENCE * limit)
-    longer = squares > limit
-    factors = np.sqrt(np.where(longer, limit / np.where(longer, squares, 1.0), 1.0))
-    admitted = (alive & ~silent) * (1.0 if weights is None else weights)
-    counts = np.stack([part.sum(axis=-1) for part in (longer, alive & ~silent & ~longer, silent)], axis=-1)
-    return Admitted(
-        factors, admitted, np.reshape(admitted.sum(axis=-1), -1).tolist(), counts.reshape(-1, 3).astype(float).tolist()
-    )
+    loud, longer = squares >= SILENCE * limit, squares > limit
+    factors = np.sqrt(limit / np.maximum(squares, limit))
+    counted = (squares > 0.0) * (1.0 if weights is None else weights)
+    admitted = loud * counted
+    long, samples, total = (np.reshape(one.sum(axis=-1), -1) for one in (longer * counted, admitted, counted))
+    counts: list[list[float]] = np.stack([long, samples - long, total - samples], axis=-1).tolist()
+    return Admitted(factors, admitted, samples.tolist(), counts)
 
 
 def shortened(batch: Batch, factors: FloatArray) -> Batch:
@@ -87,19 +94,23 @@ def teach_anchor(
     """Add the l3 gradient of a mini-batch to that of the anchor; a multiple of the energy is subtracted from l3."""
     features, atoms = matrices.shape[-2:]
     z = rows_times(cut, matrices[..., POINT, :, :]) * units[..., None, None]
-    size = np.abs(z)
-    fresh = np.stack([np.einsum("...b,...bk->...k", shares, size**power) for power in (1, 2, 3)], axis=-2)
-    moments += rho[..., None, None] * (fresh - moments)
+    powers = np.empty((*z.shape[:-2], MOMENTS, *z.shape[-2:]))
+    size = np.abs(z, out=powers[..., FIRST_MOMENT, :, :])
+    np.multiply(size, size, out=powers[..., SECOND_MOMENT, :, :])
+    np.multiply(size, powers[..., SECOND_MOMENT, :, :], out=powers[..., THIRD_MOMENT, :, :])
+    moments += rho[..., None, None] * ((shares[..., None, None, :] @ powers)[..., 0, :] - moments)
     shift: FloatArray | float = 0.0
     if features == atoms:
         first, second, third = (moments[..., k, :] for k in (FIRST_MOMENT, SECOND_MOMENT, THIRD_MOMENT))
         strong = second > FAINT * second.mean(axis=-1, keepdims=True)
         pull = np.where(strong, third / np.where(strong, second, 1.0), np.inf).min(axis=-1)
         shift = SHIFT_ANCHOR * np.minimum(2.0 * first.mean(axis=-1), pull)[..., None, None]
-    step = columns_times(cut, (size - shift) * z * (shares * units[..., None])[..., None])
+    score = size - shift
+    score *= z
+    score *= (shares * units[..., None])[..., None]
     gradient, weight = matrices[..., GRADIENT, :, :], rho[..., None, None]
     gradient *= 1.0 - weight
-    gradient -= weight * step
+    gradient -= weight * columns_times(cut, score)
 
 
 def choose(which: BoolArray, one: FloatArray, other: FloatArray) -> FloatArray:

@@ -7,6 +7,9 @@ from __future__ import annotations
 QUANTILE, RATE, SILENCE = 0.9, 0.03, 1e-3
 # A silent sample moves the limit so many times less; no mini-batch moves its logarithm by more than LEAP.
 CALM, LEAP = 0.1, 3.0
+# After so many silent samples per atom in a row the limit starts again from them. While fewer samples per atom than the
+# second number were loud, it does so once the silent ones are more: the first samples may have been outliers.
+LONG_SILENCE, FEW_LOUD = 300.0, 5.0
 # Length of the memory of the mean of the samples, in samples per atom.
 MEAN_MEMORY = 200.0
 # The mean counts as an offset if its energy is this many times that of its noise; but not if it holds this share of all
@@ -34,8 +37,9 @@ STRICT_L1, STRICT_L3 = 1.0, -1.0
 TRIAL_LENGTH = 150.0
 # The tolerated correlation of gates of a course that starts from the anchor: any.
 ANY = 1.0
-# The first guess of the conditioning of the anchor's gradient, and of the mean of its points.
-FIRST_GUESS, MEAN_GUESS = 2.0**-33, 0.01
+# After so many moves with a nearly singular gradient the anchor tries products with a ridge, with this guess of the
+# conditioning; and the guess for the mean of its points.
+SINGULAR_MOVES, RIDGED_GUESS, MEAN_GUESS = 20.0, 2.0**-33, 0.01
 # Squared lengths beyond this are left to the caller, who scales them; samples this many times longer than the limit
 # are cut before anything else looks at them.
 HUGE, MONSTROUS = 1e300, 1e8

@@ -21,15 +21,18 @@ from orthostream.optimize.estimates.guarded.constants import (
     EVERY,
     EXACT,
     FAR_AHEAD,
-    FIRST_GUESS,
+    FEW_LOUD,
     LATE,
     LEAD_MEMORY,
     LEAP,
+    LONG_SILENCE,
     MEAN_MEMORY,
     OFFSET,
     PART,
     QUANTILE,
     RATE,
+    RIDGED_GUESS,
+    SINGULAR_MOVES,
     STRICT_L1,
     STRICT_L3,
     TINY,
@@ -42,7 +45,6 @@ from orthostream.optimize.estimates.guarded.layout import (
     COMPARED,
     CONTRAST,
     GUARD_COUNT,
-    GUESS,
     KNOWN_CHANGES,
     LEAD,
     LEAD_L1,
@@ -50,7 +52,9 @@ from orthostream.optimize.estimates.guarded.layout import (
     LEAD_POWER,
     LENGTH,
     LIMIT,
+    LOUD,
     NOTHING_MORE,
+    QUIET,
     REPLACE,
     REPLACED,
     RESTART,
@@ -78,36 +82,47 @@ from orthostream.optimize.estimates.hand_over.layout import (
 
 
 def start_guard(g: Any, typical: float) -> None:
-    """Set the numbers to their first values, given a typical squared length of the first samples."""
+    """Set the numbers to their first values, given the mean of the logarithm of the first squared lengths."""
     for i in range(GUARD_COUNT):
         g[i] = 0.0
-    g[LIMIT] = math.log(typical)
+    g[LIMIT] = typical
     g[ANCHOR_AGE] = g[TRUSTED] = 1.0
-    g[GUESS] = FIRST_GUESS
 
 
-def move_limit(g: Any, longer: float, shorter: float, silent: float) -> None:
-    """Move the limit of the length, given how many samples are longer, shorter, and next to nothing."""
+def move_limit(g: Any, longer: float, shorter: float, silent: float, typical: float, atoms: int) -> None:
+    """Move the limit of the length, given how many samples are longer, shorter, and next to nothing.
+
+    ``typical`` is the mean of the logarithm of the squared lengths.
+    """
     rate = max(RATE, 1.0 / (1.0 + 0.1 * g[SEEN]))
     step = rate * (QUANTILE * longer - (1.0 - QUANTILE) * (shorter + CALM * silent))
     g[SEEN] += longer + shorter + silent
+    g[LOUD] += longer + shorter
+    g[QUIET] = 0.0 if longer + shorter > 0.0 else g[QUIET] + silent
     g[LIMIT] += min(max(step, -LEAP), LEAP)
+    patience = g[LOUD] if g[LOUD] < FEW_LOUD * atoms else LONG_SILENCE * atoms
+    if g[QUIET] > patience:
+        g[LIMIT] = typical
+        g[LOUD] = g[QUIET] = 0.0
 
 
 def mean_weight(g: Any, samples: float, atoms: int) -> float:
     """Return the weight of a mini-batch in the mean of the samples, and count it."""
-    g[AVERAGED] = min(g[AVERAGED] + samples, MEAN_MEMORY * atoms)
-    return min(samples / g[AVERAGED], 1.0)
+    counted: float = min(g[AVERAGED] + samples, MEAN_MEMORY * atoms)
+    g[AVERAGED] = counted
+    return min(samples / counted, 1.0)
 
 
 def has_offset(g: Any, square: float) -> bool:
     """Return whether the mean, of this squared length, is neither noise nor the main part of the samples."""
-    return OFFSET * g[LENGTH] < square * max(g[AVERAGED], 1.0) and square < DOMINANT * g[LENGTH]
+    significant: bool = OFFSET * g[LENGTH] < square * max(g[AVERAGED], 1.0)
+    return significant and square < DOMINANT * g[LENGTH]
 
 
 def anchor_weight(g: Any) -> float:
     """Return the weight of a new gradient in that of the anchor."""
-    return min(1.0, COOL_ANCHOR / (g[ANCHOR_AGE] + COOL_ANCHOR - 1.0))
+    weight: float = COOL_ANCHOR / (g[ANCHOR_AGE] + COOL_ANCHOR - 1.0)
+    return min(1.0, weight)
 
 
 def count_batch(g: Any, per_atom: float) -> tuple[bool, bool]:
@@ -121,14 +136,17 @@ def count_batch(g: Any, per_atom: float) -> tuple[bool, bool]:
 
 def point_weight(g: Any, per_atom: float) -> float:
     """Return the weight of a new point of the anchor in the mean of its points."""
-    weight = (1.0 + LATE) * g[WAITING] / (per_atom * g[ANCHOR_AGE])
+    weight: float = (1.0 + LATE) * g[WAITING] / (per_atom * g[ANCHOR_AGE])
     g[WAITING] = 0.0
     return min(1.0, weight)
 
 
 def carried_guess(guess: float) -> float:
-    """Return the guess of the conditioning for the anchor's next move; never one that asks for singular values."""
-    return max(guess, FIRST_GUESS)
+    """Return the guess of the conditioning for the anchor's next move.
+
+    A negative one counts moves with a nearly singular gradient, which take the exact path; see `polar`.
+    """
+    return RIDGED_GUESS if guess <= -SINGULAR_MOVES else guess
 
 
 def compare(g: Any, lead: float, contrast: float, lead_l1: float, per_atom: float) -> None:
@@ -193,9 +211,9 @@ def _deviations_ahead(g: Any, n: Any) -> float:
     """Return by how many standard deviations the course is ahead of the anchor."""
     if g[COMPARED] < ENOUGH:
         return 0.0
-    ahead = g[LEAD] / math.sqrt(max(g[LEAD_POWER], TINY))
+    ahead: float = g[LEAD] / math.sqrt(max(g[LEAD_POWER], TINY))
     if n[PHASE] == 1.0 and n[LEVEL] < EXACT:
-        sparser = g[LEAD_L1] / math.sqrt(max(g[LEAD_L1_POWER], TINY))
+        sparser: float = g[LEAD_L1] / math.sqrt(max(g[LEAD_L1_POWER], TINY))
         if n[TOLERATED] == 0.0:
             return max(ahead, sparser)
         # Two atoms that always occur together are not separated by spike and slab, but they are by l3.

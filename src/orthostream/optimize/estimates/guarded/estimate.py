@@ -145,7 +145,9 @@ class Guarded(GradientEstimate):
         longest = np.exp(0.5 * guard[LIMIT]) * MONSTROUS**0.5
         sizes = np.abs(batch).max(axis=-1, keepdims=True)
         monsters = np.isfinite(sizes) & (sizes > longest)
-        return np.where(monsters, batch * (longest / np.where(monsters, sizes, 1.0)), batch) if monsters.any() else batch
+        if not monsters.any():
+            return batch
+        return np.where(monsters, batch * (longest / np.where(monsters, sizes, 1.0)), batch)
 
     def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
         """Return the saved memory; that of a hand-over without a guard gets a new anchor."""
@@ -179,11 +181,12 @@ class Guarded(GradientEstimate):
         squares = np.broadcast_to(arrays.squared_lengths(centred), (*stack, centred.shape[-2]))
         if not np.isfinite(squares).all():
             raise ValueError("the mini-batch is not finite: look for NaN, infinity or extreme values in it.")
-        self._begin(new, numbers, x, squares)
+        typical = arrays.typical_lengths(squares, weights)
+        self._begin(new, numbers, x, squares, typical)
         limits = np.reshape(np.exp([g[LIMIT] for g in numbers]), stack)
         door = arrays.admit(squares, weights, limits)
-        for g, counts in zip(numbers, door.counts, strict=True):
-            decide.move_limit(g, *counts)
+        for g, counts, length in zip(numbers, door.counts, typical, strict=True):
+            decide.move_limit(g, counts[0], counts[1], counts[2], length, x.shape[-1])
         live = np.reshape([samples > 0.0 for samples in door.samples], stack)
         gamma = 0.0
         if live.any():
@@ -211,11 +214,13 @@ class Guarded(GradientEstimate):
         return np.where(np.reshape(which, mean.shape[:-1])[..., None], mean, 0.0)
 
     @staticmethod
-    def _begin(memory: ArrayBlock, numbers: list[list[float]], x: FloatArray, squares: FloatArray) -> None:
+    def _begin(
+        memory: ArrayBlock, numbers: list[list[float]], x: FloatArray, squares: FloatArray, typical: list[float]
+    ) -> None:
         """Start the guard of the problems that see their first samples."""
         for i, (g, row) in enumerate(zip(numbers, squares.reshape(len(numbers), -1), strict=True)):
             if g[SEEN] == 0.0 and row.any():
-                decide.start_guard(g, float(np.median(row[row > 0.0])))
+                decide.start_guard(g, typical[i])
                 memory["matrices"].reshape(-1, MATRICES, *x.shape[-2:])[i, POINT:] = x.reshape(-1, *x.shape[-2:])[i]
 
     def _learn(
@@ -231,9 +236,7 @@ class Guarded(GradientEstimate):
         """Let course and anchor learn from the samples that were admitted, compare them and judge; return gamma."""
         stack, atoms = x.shape[:-2], x.shape[-1]
         inner = self.course.layout(x.shape[-2:])
-        _, gamma, course = self.course.update(
-            ArrayBlock(inner, memory.array[..., : inner.size]), x, own, door.weights
-        )
+        _, gamma, course = self.course.update(ArrayBlock(inner, memory.array[..., : inner.size]), x, own, door.weights)
         memory.array[..., : inner.size] = course.array
         totals = np.reshape(door.samples, stack)
         shares = door.weights / np.where(totals > 0.0, totals, 1.0)[..., None]

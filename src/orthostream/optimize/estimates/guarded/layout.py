@@ -37,9 +37,12 @@ COMPARED = 17
 #: How often the course started again from the anchor, and the anchor from the course.
 RESTARTS = 18
 REPLACED = 19
+#: Samples above the silence, and silent samples since the last of them.
+LOUD = 20
+QUIET = 21
 
 #: The number of numbers.
-GUARD_COUNT = 20
+GUARD_COUNT = 22
 
 #: Matrices: the anchor's gradient and point, the mean of its points, and the two snapshots that are compared; the
 #: anchor's snapshot is also what is reported if the anchor is trusted.

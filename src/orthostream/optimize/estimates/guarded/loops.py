@@ -1,4 +1,4 @@
-"""A guarded hand-over's update of one problem, as loops for a compiler: the operations of `arrays`, the same decisions."""
+"""A guarded hand-over's update of one problem, as loops for a compiler; `arrays` has the operations in NumPy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthostream.optimize.estimates.guarded.constants import FAINT, HUGE, MEAN_GUESS, SHIFT_ANCHOR, SILENCE
+from orthostream.optimize.estimates.guarded.constants import FAINT, HUGE, MEAN_GUESS, SHIFT_ANCHOR, SILENCE, TINY
 from orthostream.optimize.estimates.guarded.decisions import (
     anchor_weight,
     block_is_over,
@@ -67,10 +67,11 @@ def guarded_update(
     largest = np.max(squares)
     if not 0.0 < largest < HUGE:
         return gradient, -1.0, block
+    typical = typical_length(squares, weights)
     if g[SEEN] == 0.0:
-        start_guard(g, np.median(squares[squares > 0.0]))
+        start_guard(g, typical)
         matrices[POINT:] = x
-    factors, admitted, samples = admit(g, squares, weights)
+    factors, admitted, samples = admit(g, squares, weights, typical, atoms)
     if samples == 0.0:
         return gradient, 0.0, block
     cut = shorten(centred, factors)
@@ -128,7 +129,17 @@ def subtract_mean(batch: Any, mean: Any, offset: bool) -> Any:
     return centred, squares
 
 
-def admit(g: Any, squares: Any, weights: Any) -> Any:
+def typical_length(squares: Any, weights: Any) -> float:
+    """Return the mean of the logarithm of the squared lengths that are not zero."""
+    total = count = 0.0
+    for i in range(squares.size):
+        if squares[i] > 0.0:
+            total += weights[i] * math.log(squares[i])
+            count += weights[i]
+    return total / max(count, TINY)
+
+
+def admit(g: Any, squares: Any, weights: Any, typical: float, atoms: int) -> Any:
     """Return the factors that cut long samples, the weights without silent samples, and the sum of these weights."""
     limit = math.exp(g[LIMIT])
     factors, admitted = np.ones_like(squares), weights.copy()
@@ -138,14 +149,14 @@ def admit(g: Any, squares: Any, weights: Any) -> Any:
             admitted[i] = 0.0
         elif squares[i] < SILENCE * limit:
             admitted[i] = 0.0
-            silent += 1.0
+            silent += weights[i]
         elif squares[i] > limit:
             factors[i] = math.sqrt(limit / squares[i])
-            longer += 1.0
+            longer += weights[i]
         else:
-            shorter += 1.0
+            shorter += weights[i]
         samples += admitted[i]
-    move_limit(g, longer, shorter, silent)
+    move_limit(g, longer, shorter, silent, typical, atoms)
     return factors, admitted, samples
 
 
@@ -197,9 +208,7 @@ def lead_of_course(matrices: Any, cut: Any, own: Any, offset: bool, weights: Any
     return lead, contrast, lead_l1
 
 
-def teach_anchor(
-    matrices: Any, moments: Any, cut: Any, weights: Any, samples: float, unit: float, rho: float
-) -> None:
+def teach_anchor(matrices: Any, moments: Any, cut: Any, weights: Any, samples: float, unit: float, rho: float) -> None:
     """Add the l3 gradient of a mini-batch to that of the anchor; a multiple of the energy is subtracted from l3."""
     features, atoms = matrices.shape[1:]
     z = np.dot(cut, matrices[POINT])

@@ -32,7 +32,8 @@ ALARM = 30.0
 SETTLED = 10.0
 # The smallest spike, as a share of the slab.
 LEAST = 1e-12
-# An atom is asleep, and left out of the tests of atoms, if its energy is below so many spikes and this share of the mean.
+# An atom is asleep, and left out of the tests of atoms, if its energy is below so many spikes and below this share of
+# the mean.
 SLEEPS, ASLEEP = 3.0, 0.01
 # The gradient uses a spike that is WIDEN times wider than measured, so that there is still a force on the worst pair of
 # atoms, but at most WIDEST times the slab.

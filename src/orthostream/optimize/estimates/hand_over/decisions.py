@@ -81,7 +81,8 @@ def mixture(n: Any) -> tuple[float, float, float]:
 def least_energy(n: Any) -> float:
     """Return the mean square of a coefficient up to which an atom is asleep: it holds only rounding or noise."""
     _, spike, _ = mixture(n)
-    return min(SLEEPS * spike, ASLEEP * n[ENERGY])
+    share: float = ASLEEP * n[ENERGY]
+    return min(SLEEPS * spike, share)
 
 
 def log_odds(sparsity: float, spike: float, slab: float) -> tuple[float, float]:
