@@ -19,7 +19,7 @@ from orthostream.baselines import ForgettingPCA, L3FastICA, OnlineAODL
 from orthostream.datasets import make_bernoulli_gaussian
 from orthostream.experiments.convergence import moments
 from orthostream.experiments.style import new_figure, paper_style
-from orthostream.optimize import HandOver, LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe, polar
+from orthostream.optimize import Guarded, LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe, polar
 
 from .adverse import run_adverse
 from .measure import LINES, SEED, Record, best_time, duration, exponent, recovery_errors, say, table, write_json
@@ -193,7 +193,7 @@ def _learn(problem: Problem) -> Outcome:
     truth, start, batches = _streams(problem)
     few = problem.of_the_papers
     solvers = {
-        EXACT: StochasticFrankWolfe(SpectralBall(), HandOver(), post_step=PolarStep()),
+        EXACT: StochasticFrankWolfe(SpectralBall(), Guarded(), post_step=PolarStep()),
         PAPER: StochasticFrankWolfe(SpectralBall(), LpContrast(3), post_step=PolarStep(), average=True),
     }
     exact, paper = solvers[EXACT].init(start), solvers[PAPER].init(start[:few])
@@ -202,7 +202,7 @@ def _learn(problem: Problem) -> Outcome:
     since = np.ones(problem.trials)
     for t, rows in enumerate(batches, start=1):
         exact, paper = solvers[EXACT].step(exact, rows), solvers[PAPER].step(paper, rows[:few])
-        error = recovery_errors(exact.x, truth)
+        error = recovery_errors(solvers[EXACT].answer(exact), truth)
         since = np.where(error <= FOUND, since, t + 1)
         if t in at:
             assert paper.average is not None

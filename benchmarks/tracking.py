@@ -14,6 +14,7 @@ from orthostream.optimize import (
     AdaptiveSchedule,
     ConstantSchedule,
     CoolThenConstant,
+    Guarded,
     HandOver,
     LpContrast,
     PaperSchedule,
@@ -174,8 +175,8 @@ def _outcome(scenario: Scenario, effort: Effort) -> Outcome:
         return _follow(StochasticFrankWolfe(SpectralBall(), objective, schedule, PolarStep()), start, truths, samples)
 
     traces = {
-        EXACT: follow(HandOver()),
-        TRACKING: follow(HandOver(schedule=AdaptiveSchedule(half_life_per_atom=20))),
+        EXACT: follow(Guarded()),
+        TRACKING: follow(Guarded(HandOver(schedule=AdaptiveSchedule(half_life_per_atom=20)))),
         PAPER: follow(LpContrast(3), PaperSchedule()),
     }
     fixed = {"paper's, decaying": traces[PAPER]}
@@ -197,7 +198,7 @@ def _follow(solver: StochasticFrankWolfe, start: FloatArray, truths: FloatArray,
     errors, half_lives, changes = np.empty(truths.shape[:2]), [], None
     for i, (truth, rows) in enumerate(zip(truths, samples, strict=True)):
         state = solver.step(state, rows)
-        errors[i] = recovery_errors(state.x, truth)
+        errors[i] = recovery_errors(solver.answer(state), truth)
         report = solver.estimate.report(state.memory, rows.shape[-2]) if (i + 1) % EVERY == 0 else None
         if report is not None:
             half_lives.append(report.half_life)

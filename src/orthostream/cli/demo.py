@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 def _methods() -> dict[str, StochasticFrankWolfe]:
     """Return the solvers to compare, by name."""
     from orthostream.optimize import (
-        HandOver,
+        Guarded,
         LpContrast,
         MokhtariSchedule,
         PaperSchedule,
@@ -84,7 +84,7 @@ def _methods() -> dict[str, StochasticFrankWolfe]:
 
     ball, paper, polar_step = SpectralBall(), PaperSchedule(), PolarStep()
     return {
-        "default": StochasticFrankWolfe(ball, HandOver(), post_step=polar_step),
+        "default": StochasticFrankWolfe(ball, Guarded(), post_step=polar_step),
         "l3, averaged": StochasticFrankWolfe(ball, LpContrast(3), paper, polar_step, average=True),
         "l3 (the paper)": StochasticFrankWolfe(ball, LpContrast(3), paper, polar_step),
         "l4": StochasticFrankWolfe(ball, LpContrast(4), paper, polar_step),
@@ -115,7 +115,7 @@ def _learn(name: str, solver: StochasticFrankWolfe, moments: list[int], options:
         codes = rng.standard_normal(shape) * (rng.random(shape) < options.sparsity)
         state = solver.step(state, codes @ truth.mT)
         if t in moments:
-            learnt = state.x if state.average is None else polar(state.average)[0]
+            learnt = solver.answer(state) if state.average is None else polar(state.average)[0]
             errors.append(float(np.mean([recovery_error(d.T, true.T) for d, true in zip(learnt, truth, strict=True)])))
             if sys.stderr.isatty():
                 print(f"\r{name}: {100 * t // options.steps} %", end="", file=sys.stderr)
