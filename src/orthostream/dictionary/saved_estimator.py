@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orthostream.dictionary import persistence
 from orthostream.dictionary.named import from_plain, to_plain
+from orthostream.dictionary.youth import Youth, has_youth
 from orthostream.optimize import State, StochasticFrankWolfe
 
 
@@ -23,6 +24,7 @@ class SavedEstimator:
     n_features_in_: int
     pending_: Any
     pending_weight_: Any
+    _youth: Any
     _dtype: Any
     feature_names_in_: Any
     _make_solver: Any
@@ -49,6 +51,9 @@ class SavedEstimator:
                 arrays[f"parameter/{name}"] = np.asarray(value, dtype=float)
             elif name != "callbacks":
                 parameters[name] = to_plain(value)
+        youth = self._youth
+        if youth is not None:
+            arrays["youth"] = youth.rows
         names = getattr(self, "feature_names_in_", None)
         header = {
             "class": type(self).__name__,
@@ -58,6 +63,7 @@ class SavedEstimator:
             "feature_names_in": None if names is None else [str(name) for name in names],
             "scale": self.scale_,
             "dtype": str(self._dtype),
+            "youth": None if youth is None else youth.to_plain(),
             "sparse_pending": pending is not None and not isinstance(pending, np.ndarray),
         }
         persistence.write(path, header, arrays)
@@ -107,6 +113,8 @@ class SavedEstimator:
         estimator.solver_ = estimator._make_solver()
         if parameters.keys() & {"contrast", "schedule", "average"}:
             estimator.state_ = estimator.solver_.adopted(estimator.state_, before)
+        if header.get("youth") is not None and has_youth(estimator.solver_, estimator.state_):
+            estimator._youth = Youth.from_plain(header["youth"], arrays["youth"])
         if "pending" in arrays:
             pending = arrays["pending"].astype(np.float64, copy=False)
             estimator.pending_ = sparse.csr_matrix(pending) if header["sparse_pending"] else pending

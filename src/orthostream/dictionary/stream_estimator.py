@@ -17,6 +17,7 @@ from orthostream._typing import FloatArray
 from orthostream.dictionary.rows import quick_rows, validated_rows, validated_weights
 from orthostream.dictionary.saved_estimator import SavedEstimator
 from orthostream.dictionary.units import largest_square, unit_for
+from orthostream.dictionary.youth import Youth, has_youth
 from orthostream.optimize import Progress, State, Status, StochasticFrankWolfe
 from orthostream.optimize.callbacks import notify
 from orthostream.optimize.threads import SINGLE_THREADED, one_blas_thread
@@ -42,6 +43,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     callbacks: Any
     pending_: Any
     pending_weight_: FloatArray | None
+    _youth: Youth | None = None  # None once the learner has grown up, and for those that have no youth
     _had_gaps: bool = False  # whether the last rows were changed by `_completed`: the compiled step refuses such rows
 
     @abstractmethod
@@ -75,7 +77,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             while True:
                 for start in range(0, X.shape[0], size):
                     rows = slice(start, start + size)
-                    if self._learn(X[rows], None if weights is None else weights[rows]):
+                    if self._learn(X[rows], None if weights is None else weights[rows], rehearse=False):
                         self.status_ = Status.STOPPED
                         return self
                 if not hasattr(self, "state_"):
@@ -136,14 +138,15 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         for name in ("solver_", "state_", "scale_", *waiting):
             if hasattr(self, name):
                 delattr(self, name)
+        self._youth = None
 
-    def _learn(self, rows: Any, weights: FloatArray | None) -> bool:
+    def _learn(self, rows: Any, weights: FloatArray | None, *, rehearse: bool = True) -> bool:
         """Take a step on a mini-batch, unless all its weights are zero; return whether a callback stops the run."""
         if weights is not None and not weights.any():
             return False
         if not hasattr(self, "state_"):
-            self._begin(rows)
-        state = None
+            self._begin(rows, young=rehearse)
+        state, given = None, rows
         if self.scale_ == 1.0 and not self._had_gaps:
             state = self.solver_.compiled_step(self.state_, rows, weights)
         if state is None:
@@ -154,11 +157,30 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             step = self.solver_.plain_step if rows is refused else self.solver_.step
             state = step(self.state_, rows, weights)
         self.state_ = state
+        if self._youth is not None:
+            self._rehearse(given, rows, weights)
         if not self.callbacks:
             return False
         return notify(self.callbacks, Progress(self.solver_, self.state_, rows, weights))
 
-    def _begin(self, batch: Any) -> None:
+    def _rehearse(self, given: Any, rows: Any, weights: FloatArray | None) -> None:
+        """Take further steps on samples that were seen before, while the learner is young.
+
+        Rows that were completed are not kept: a wrong dictionary would confirm itself. Weights end the youth.
+        """
+        youth = self._youth
+        if youth is None or weights is not None:
+            self._youth = None
+            return
+        if isinstance(rows, np.ndarray):
+            rows = rows[~np.isnan(given).any(axis=1)] if self._had_gaps else rows
+        else:
+            rows = rows.toarray()
+        self.state_ = youth.rehearse(self.solver_, self.state_, rows)
+        if youth.is_over:
+            self._youth = None
+
+    def _begin(self, batch: Any, *, young: bool) -> None:
         """Make the solver and the first state; if that fails, keep the waiting rows."""
         if callable(self.callbacks):
             raise TypeError("callbacks must be a sequence of functions: write [function].")
@@ -166,6 +188,8 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         try:
             self.solver_ = self._make_solver()
             self.state_ = self.solver_.init(self._start(self._scaled(batch), self.solver_))
+            if young and has_youth(self.solver_, self.state_):
+                self._youth = Youth(*self.state_.x.shape)
         except BaseException:
             self._reset(keep_waiting=True)
             raise
@@ -205,6 +229,8 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             if learnt:  # gradients and other memories grow with powers of the data
                 memory = self.solver_.estimate.rescaled(self.state_.memory, unit / self.scale_)
                 self.state_ = self.state_._replace(memory=memory)
+                if self._youth is not None:
+                    self._youth.rows *= unit / self.scale_
             self.scale_ = unit
             self.solver_ = self._make_solver()
         return batch if self.scale_ == 1.0 else batch * self.scale_
@@ -248,6 +274,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         if parameters and hasattr(self, "state_"):
             before, self.solver_ = self.solver_, self._make_solver()
             self.state_ = self.solver_.adopted(self.state_, before)
+            self._youth = self._youth if has_youth(self.solver_, self.state_) else None
         return self
 
     def __getstate__(self) -> dict[str, Any]:

@@ -45,3 +45,5 @@ SINGULAR_MOVES, RIDGED_GUESS, MEAN_GUESS = 20.0, 2.0**-33, 0.01
 HUGE, MONSTROUS = 1e300, 1e8
 # The smallest normal number, to divide by in place of zero.
 TINY = 2.2250738585072014e-308
+# Added to a setting of the kernel for samples that were seen before: only the course learns from them.
+AGAIN = 2.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orthostream.optimize.estimates.guarded.constants import FAINT, HUGE, MEAN_GUESS, SHIFT_ANCHOR, SILENCE, TINY
+from orthostream.optimize.estimates.guarded.constants import AGAIN, FAINT, HUGE, MEAN_GUESS, SHIFT_ANCHOR, SILENCE, TINY
 from orthostream.optimize.estimates.guarded.decisions import (
     anchor_weight,
     block_is_over,
@@ -62,7 +62,8 @@ def guarded_update(
     moments = block[place : place + MOMENTS * atoms].reshape(MOMENTS, atoms)
     mean = block[place + MOMENTS * atoms :]
 
-    offset = has_offset(g, np.dot(mean, mean))
+    again = sparse >= AGAIN
+    offset = not again and has_offset(g, np.dot(mean, mean))
     centred, squares = subtract_mean(batch, mean, offset)
     largest = np.max(squares)
     if not 0.0 < largest < HUGE:
@@ -71,10 +72,14 @@ def guarded_update(
     if g[SEEN] == 0.0:
         start_guard(g, typical)
         matrices[POINT:] = x
-    factors, admitted, samples = admit(g, squares, weights, typical, atoms)
+    factors, admitted, samples = admit(g, squares, weights, typical, 0 if again else atoms)
     if samples == 0.0:
         return gradient, 0.0, block
     cut = shorten(centred, factors)
+    if again:
+        learnt, gamma, new = hand_over_update(block[:inner], x, cut, admitted, p, half_life, adaptive, sparse - AGAIN)
+        block[:inner] = new
+        return gradient, gamma, block
     own = shorten(batch, factors) if offset and g[CENTRED] == 0.0 else cut
     learnt, gamma, new = hand_over_update(block[:inner], x, own, admitted, p, half_life, adaptive, sparse)
     if gamma < 0.0:
@@ -140,7 +145,10 @@ def typical_length(squares: Any, weights: Any) -> float:
 
 
 def admit(g: Any, squares: Any, weights: Any, typical: float, atoms: int) -> Any:
-    """Return the factors that cut long samples, the weights without silent samples, and the sum of these weights."""
+    """Return the factors that cut long samples, the weights without silent samples, and the sum of these weights.
+
+    With 0 atoms the limit stays where it is.
+    """
     limit = math.exp(g[LIMIT])
     factors, admitted = np.ones_like(squares), weights.copy()
     longer = shorter = silent = samples = 0.0
@@ -156,7 +164,8 @@ def admit(g: Any, squares: Any, weights: Any, typical: float, atoms: int) -> Any
         else:
             shorter += weights[i]
         samples += admitted[i]
-    move_limit(g, longer, shorter, silent, typical, atoms)
+    if atoms > 0:
+        move_limit(g, longer, shorter, silent, typical, atoms)
     return factors, admitted, samples
 
 

@@ -1,0 +1,72 @@
+"""Rehearsal: while a learner is young it learns from the samples of a small buffer several times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+from orthostream.optimize import Guarded, State, StochasticFrankWolfe
+from orthostream.optimize.estimates.guarded.rehearsal import Rehearsal
+
+#: A learner is young for this many samples per atom; longer, and it would fit the noise of the buffer.
+YOUTH = 40
+#: The largest number of samples per atom in the buffer.
+BUFFER = 20
+#: How many samples are rehearsed for each new one, and how many at a time, per atom.
+TIMES, AT_A_TIME = 8, 0.5
+#: The largest number of readings in the buffer; learners that would need more have no youth.
+LARGEST = 10_000_000
+#: Steps through the buffer from one rehearsed sample to the next, so that a mini-batch is not one stretch of samples.
+_STRIDE = 7
+
+
+class Youth:
+    """The buffer of a young learner. A dictionary is found from a third of the samples that one pass would take."""
+
+    def __init__(self, features: int, atoms: int) -> None:
+        self.atoms = atoms
+        self.rows = np.empty((0, features))
+        self.seen = self.owed = self.place = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether enough samples were seen."""
+        return self.seen > YOUTH * self.atoms
+
+    def rehearse(self, solver: StochasticFrankWolfe, state: State, rows: FloatArray) -> State:
+        """Add new rows to the buffer and take steps on rehearsed ones; the number of steps stays that of new rows."""
+        self.seen += len(rows)
+        if self.is_over or not len(rows):
+            return state
+        self.rows = np.concatenate([self.rows, rows])[-BUFFER * self.atoms :]
+        self.owed += TIMES * len(rows)
+        size = max(len(rows), int(AT_A_TIME * self.atoms), 1)
+        assert isinstance(solver.estimate, Guarded)
+        again = StochasticFrankWolfe(solver.feasible, Rehearsal(solver.estimate), post_step=solver.post_step)
+        t = state.t
+        while self.owed >= size:
+            self.owed -= size
+            if len(self.rows) >= size:
+                which = (self.place + _STRIDE * np.arange(size)) % len(self.rows)
+                self.place = int(self.place + _STRIDE * size + 3) % len(self.rows)
+                state = again.step(state, self.rows[which])
+        return state._replace(t=t)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the numbers as data for JSON; the rows are saved as an array."""
+        return {"atoms": self.atoms, "seen": self.seen, "owed": self.owed, "place": self.place}
+
+    @classmethod
+    def from_plain(cls, numbers: dict[str, Any], rows: FloatArray) -> Youth:
+        """Return the youth that was saved."""
+        youth = cls(rows.shape[1], int(numbers["atoms"]))
+        youth.rows = np.array(rows, dtype=float)
+        youth.seen, youth.owed, youth.place = (int(numbers[name]) for name in ("seen", "owed", "place"))
+        return youth
+
+
+def has_youth(solver: StochasticFrankWolfe, state: State) -> bool:
+    """Return whether a learner with this solver rehearses while it is young: if the estimate can, and memory allows."""
+    return isinstance(solver.estimate, Guarded) and BUFFER * state.x.size <= LARGEST
