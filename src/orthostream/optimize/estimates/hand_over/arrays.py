@@ -146,6 +146,14 @@ def gain_of_turning(heard: Heard, first: IntArray, second: IntArray, odds: Numbe
     return gains
 
 
+def count_up_to(rows: FloatArray, levels: list[float]) -> list[int]:
+    """Return how many atoms have at most this energy, of each problem."""
+    few: list[int] = np.reshape(
+        (rows[..., SQUARE, :] <= np.reshape(levels, (*rows.shape[:-2], 1))).sum(axis=-1), -1
+    ).tolist()
+    return few
+
+
 def weakest(rows: FloatArray, asleep: list[float]) -> list[list[float]]:
     """Return the smallest ratio of each contrast's pull along an atom to its energy; skip atoms that are asleep."""
     energy, pulls = rows[..., SQUARE : SQUARE + 1, :], rows[..., SQUARE + 1 :, :]

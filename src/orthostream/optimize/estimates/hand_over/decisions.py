@@ -85,6 +85,14 @@ def least_energy(n: Any) -> float:
     return min(SLEEPS * spike, share)
 
 
+def only_if_few(level: float, asleep: int, atoms: int) -> float:
+    """Return the energy up to which atoms are asleep; 0 if most of them would be, as those of real sensors.
+
+    The mixture is that of all atoms, so it tells nothing about the few that are left.
+    """
+    return level if 2 * asleep <= atoms else 0.0
+
+
 def log_odds(sparsity: float, spike: float, slab: float) -> tuple[float, float]:
     """Return (a, b): a coefficient z belongs to the slab with log-odds a + b z^2."""
     odds = math.log(sparsity / (1.0 - sparsity)) + 0.5 * math.log(spike / slab)

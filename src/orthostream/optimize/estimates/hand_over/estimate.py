@@ -211,7 +211,7 @@ class HandOver(GradientEstimate):
             rows[np.reshape(first, stack)] = fresh[np.reshape(first, stack)][..., :4, :]
         shapes = []
         for one, mean, (bent, gated) in zip(
-            problems, means, arrays.weakest(rows, [decide.least_energy(one.n) for one in problems]), strict=True
+            problems, means, arrays.weakest(rows, _sleep_levels(problems, rows)), strict=True
         ):
             if one.n[STEPS] == 1.0:
                 one.n[BEND] = mean[arrays.SIZE]
@@ -270,7 +270,7 @@ class HandOver(GradientEstimate):
         ):
             return
         insides = [1.0] * len(problems) if whole else arrays.share_inside(batch, heard)
-        asleep = [decide.least_energy(one.n) for one in problems]
+        asleep = _sleep_levels(problems, rows)
         belongs = [gated for _, gated in arrays.weakest(rows, asleep)]
         able = [
             decide.can_start(one.n, share, inside, one.per_atom)
@@ -306,6 +306,13 @@ class _Problem:
     mixture: tuple[float, float, float]
     gate_weight: float = 0.0
     force_weight: float = 0.0
+
+
+def _sleep_levels(problems: list[_Problem], rows: FloatArray) -> list[float]:
+    """Return the mean square of a coefficient up to which an atom is asleep, of each problem."""
+    levels = [decide.least_energy(one.n) for one in problems]
+    counts = arrays.count_up_to(rows, levels)
+    return [decide.only_if_few(level, few, rows.shape[-1]) for level, few in zip(levels, counts, strict=True)]
 
 
 def _spread(values: Sequence[tuple[float, ...]], stack: tuple[int, ...]) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from orthostream.optimize.estimates.hand_over.decisions import (
     mixture,
     needs_pairs,
     new_weight,
+    only_if_few,
     other_weights,
     score_shape,
     set_clock,
@@ -75,10 +76,8 @@ def hand_over_update(
     if n[STEPS] == 1.0:
         n[BEND] = bend
         rows[:] = fresh
-    floor_energy = least_energy(n)
-    shift, unit = score_shape(
-        n, sparsity, weakest(rows, BENT, floor_energy), weakest(rows, GATED, floor_energy), p, whole
-    )
+    asleep = sleep_level(rows, n)
+    shift, unit = score_shape(n, sparsity, weakest(rows, BENT, asleep), weakest(rows, GATED, asleep), p, whole)
     turn = 0.0
     if in_slab:
         wide_odds, wide_slope = log_odds(sparsity, widened(spike, slab), slab)
@@ -97,7 +96,7 @@ def hand_over_update(
     ratio = measure_level(n, rho)
     set_clock(n, all_force, pair_force, force_weight, per_atom, atoms, floor, adaptive > 0.0)
     if sparse > 0.0 and may_change(n, ratio):
-        asleep = least_energy(n)
+        asleep = sleep_level(rows, n)
         belongs = weakest(rows, GATED, asleep)
         able = can_start(n, belongs, inside, per_atom)
         if needs_pairs(n, ratio, able):
@@ -206,6 +205,15 @@ def gain_of_turning(z: Any, shares: Any, first: int, second: int, odds: float, s
         turned = (1.0 + math.exp(-odds - plus)) * (1.0 + math.exp(-odds - minus))
         gain += shares[i] * math.log(turned / now)
     return gain
+
+
+def sleep_level(rows: Any, n: Any) -> float:
+    """Return the mean square of a coefficient up to which an atom is asleep."""
+    level = least_energy(n)
+    asleep = 0
+    for j in range(rows.shape[1]):
+        asleep += rows[SQUARE, j] <= level
+    return only_if_few(level, asleep, rows.shape[1])
 
 
 def weakest(rows: Any, row: int, asleep: float) -> float:
