@@ -102,13 +102,12 @@ class SparseEigenvectors(GradientEstimate):
         memory = self._with(memory, batch, weights)
         if (memory["fresh"] <= _STALE * memory["weight"]).all():
             return memory["gradient"], 0.0, memory
-        gradient = memory["gradient"]
-        for index in np.ndindex(x.shape[:-2]):
-            found, variances = self._found(ArrayBlock(memory.layout, memory.array[index]), x[index])
-            least = 1e-9 * variances.max() or 1.0  # a component without variance keeps its direction
-            gradient[index] = -2.0 * np.maximum(variances, least)[:, None] * found
+        found, variances = self.sought(memory, x)
+        most = variances.max(axis=-1, keepdims=True)
+        least = np.where(most > 0.0, 1e-9 * most, 1.0)  # a component without variance has a direction too
+        memory["gradient"][...] = -2.0 * np.maximum(variances, least)[..., None] * found
         memory["fresh"][...] = 0.0
-        return gradient, 1.0, memory
+        return memory["gradient"], 1.0, memory
 
     def components(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
         """Return the components of all samples so far; x is the last point, whose signs they have.
@@ -118,11 +117,16 @@ class SparseEigenvectors(GradientEstimate):
         if not memory["fresh"].any():
             return x
         if self._last is None or self._last[0] is not memory or self._last[1] is not x:
-            found = np.empty_like(x)
-            for index in np.ndindex(x.shape[:-2]):
-                found[index] = self._found(ArrayBlock(memory.layout, memory.array[index]), x[index])[0]
-            self._last = memory, x, found
+            self._last = memory, x, self.sought(memory, x)[0]
         return self._last[2]
+
+    def sought(self, memory: ArrayBlock, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return components and their variances, sought from the memory."""
+        found, variances = np.empty_like(x), np.empty(x.shape[:-1])
+        for index in np.ndindex(x.shape[:-2]):
+            one = ArrayBlock(memory.layout, memory.array[index])
+            found[index], variances[index] = self._found(one, x[index])
+        return found, variances
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the last answer out of pickles."""
