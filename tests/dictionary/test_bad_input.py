@@ -15,7 +15,7 @@ RNG = np.random.default_rng(0)
 NORMAL = RNG.standard_normal((60, 6))
 
 
-def orthonormal(learner: OrthogonalDictionaryLearning, tolerance: float = 1e-9) -> bool:
+def orthonormal(learner: OrthogonalDictionaryLearning | StreamingSparsePCA, tolerance: float = 1e-9) -> bool:
     rows = learner.components_
     return bool(np.isfinite(rows).all() and np.abs(rows @ rows.T - np.eye(len(rows))).max() < tolerance)
 
@@ -46,6 +46,21 @@ def test_odd_mini_batches(name: str, before: int, words: dict[str, Any]) -> None
     for _ in range(3):
         learner.partial_fit(ODD[name])
     assert orthonormal(learner)
+    learner.partial_fit(NORMAL)
+    assert orthonormal(learner)
+    assert np.isfinite(learner.transform(NORMAL)).all()
+
+
+@pytest.mark.parametrize("name", [name for name in ODD if "NaN" not in name])
+@pytest.mark.parametrize("before", [0, 40])
+@pytest.mark.parametrize("words", [{}, {"n_components": 6}, {"n_components": 2, "half_life": 30.0}])
+def test_odd_mini_batches_for_sparse_components(name: str, before: int, words: dict[str, Any]) -> None:
+    learner = StreamingSparsePCA(**words)
+    for _ in range(before):
+        learner.partial_fit(RNG.standard_normal((10, 6)))
+    for _ in range(3):
+        learner.partial_fit(ODD[name])
+        assert orthonormal(learner)
     learner.partial_fit(NORMAL)
     assert orthonormal(learner)
     assert np.isfinite(learner.transform(NORMAL)).all()

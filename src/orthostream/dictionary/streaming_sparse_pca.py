@@ -79,8 +79,9 @@ class StreamingSparsePCA(StreamEstimator):
     Notes
     -----
     Samples must be centred and complete: subtract a known mean first. What is noise is judged as for independent normal
-    samples, and a sample weight of 2 counts as two samples. With method "paper", if the penalty exceeds the variance
-    that a component explains, all its entries go to zero and its direction is lost.
+    samples, or fewer of them if the lengths of samples vary more; a sample weight of 2 counts as two samples. With
+    method "paper", if the penalty exceeds the variance that a component explains, all its entries go to zero and its
+    direction is lost.
 
     Examples
     --------

@@ -26,9 +26,8 @@ def sparse_components(
 
     >>> from orthostream.optimize.estimates.sparse_eigenvectors.whole_moment import WholeMoment
     >>> moment = WholeMoment(np.array([[4.0, 1.0, 0.01], [1.0, 4.0, 0.02], [0.01, 0.02, 1.0]]))
-    >>> sparse_components(moment, samples=100.0, count=2, variance_loss=0.0)[0].round(3)
-    array([[ 0.707,  0.707,  0.   ],
-           [-0.707,  0.707,  0.   ]])
+    >>> sparse_components(moment, samples=100.0, count=2, variance_loss=0.0)[1].round(3)
+    array([5., 3.])
     """
     features = len(moment.diagonal)
     found = np.zeros((0, features))
@@ -50,10 +49,11 @@ def _component(moment: Moment, samples: float, left: FloatArray, found: FloatArr
     everything = np.arange(len(left))
     variance, component = moment.leading(everything, found)
     alive = left > _ROUNDING * moment.diagonal
-    if variance <= _ROUNDING * float(moment.diagonal.sum()):
-        return variance, component
+    least = _ROUNDING * float(moment.diagonal.sum())
     support = everything
     for _ in range(_ROUNDS):
+        if variance <= least:
+            break
         inside = np.zeros(len(left), dtype=bool)
         inside[support] = True
         entries = np.where(inside, component, _pulled(moment, component, found) / variance) * alive

@@ -46,7 +46,8 @@ class SparseEigenvectors(GradientEstimate):
 
     Notes
     -----
-    Noise is what independent normal samples would have. A weight of 2 counts as two samples.
+    Noise is what independent normal samples would have, or fewer of them, by as much as the fourth powers of the
+    samples' lengths exceed those of normal samples. A weight of 2 counts as two samples.
 
     Examples
     --------
@@ -62,6 +63,8 @@ class SparseEigenvectors(GradientEstimate):
     >>> state.x.round(1)
     array([[0. , 0. , 0.7, 0.7, 0. , 0. ]])
     """
+
+    degree = 4.0
 
     def __init__(
         self,
@@ -79,14 +82,14 @@ class SparseEigenvectors(GradientEstimate):
         self._last: tuple[ArrayBlock, FloatArray, FloatArray] | None = None
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
-        """Return the layout of the memory: the gradient, a `Moment`, and sums of weights.
+        """Return the layout of the memory: the gradient, a `Moment`, and sums over the samples.
 
-        These are ``weight``; ``squares``, where each weight has faded twice; ``fresh``, since the point was brought up
-        to date.
+        These are ``weight``; ``squares``, of weights that fade twice as fast; ``fresh``, of those since the point was
+        brought up to date; ``fourth``, of the fourth powers of the samples' lengths.
         """
         count, features = shape
         room = 2 * (self.rank + count)
-        sums: dict[str, tuple[int, ...]] = {"weight": (), "squares": (), "fresh": ()}
+        sums: dict[str, tuple[int, ...]] = {"weight": (), "squares": (), "fresh": (), "fourth": ()}
         if features <= max(self.largest_matrix, room):
             return Layout(gradient=shape, moment=(features, features), **sums)
         return Layout(gradient=shape, rows=(room, features), held=(), diagonal=(features,), **sums)
@@ -133,7 +136,7 @@ class SparseEigenvectors(GradientEstimate):
         return vars(self) | {"_last": None}
 
     def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
-        powers = {"gradient": 2, **_kind(memory).powers}
+        powers = {"gradient": 2, "fourth": 4, **_kind(memory).powers}
         scaled = {name: array * factor ** powers.get(name, 0) for name, array in memory.items()}
         return memory.layout.block(memory.array.shape[:-1], scaled)
 
@@ -155,12 +158,14 @@ class SparseEigenvectors(GradientEstimate):
         total = np.asarray(float(batch_size(batch)) if weights is None else weights.sum(axis=-1))
         if self.half_life is not None:
             keep = 0.5 ** (total / self.half_life)
-            for name, power in {**kind.powers, "weight": 2, "fresh": 2, "squares": 4}.items():
+            fading = {name: 0.5 * power for name, power in kind.powers.items()}
+            for name, often in (fading | {"weight": 1.0, "fresh": 1.0, "squares": 2.0, "fourth": 1.0}).items():
                 array = memory[name]
-                array *= np.reshape(keep ** (0.5 * power), keep.shape + (1,) * (array.ndim - keep.ndim))
+                array *= np.reshape(keep**often, keep.shape + (1,) * (array.ndim - keep.ndim))
         for name in ("weight", "squares", "fresh"):
             sums = memory[name]
             sums += total
+        memory["fourth"][...] += _fourth_powers(batch, weights)
         kind.add(memory, _weighted(batch, weights))
         if not np.isfinite(memory.array).all():
             raise ValueError("the second moment is not finite: look for NaN or infinity in the mini-batch.")
@@ -173,7 +178,9 @@ class SparseEigenvectors(GradientEstimate):
         moment = _kind(memory).of(memory)
         if not moment.diagonal.any():
             return x, np.zeros(len(x))
-        samples = float(memory["weight"] ** 2 / memory["squares"])
+        weight, squares, fourth = (float(memory[name]) for name in ("weight", "squares", "fourth"))
+        normal = float(moment.diagonal.sum()) ** 2 + 2.0 * moment.trace_of_square()
+        samples = weight**2 / squares / max(fourth / weight / normal, 1.0)
         found, variances = sparse_components(moment, samples, len(x), self.variance_loss)
         if memory["gradient"].any():
             against = (found * x).sum(axis=1) < 0.0
@@ -192,3 +199,12 @@ def _weighted(batch: Batch, weights: FloatArray | None) -> Any:
         batch = np.asarray(batch, dtype=float)
         return batch if weights is None else batch * np.sqrt(weights)[..., None]
     return batch if weights is None else batch.multiply(np.sqrt(weights)[:, None]).tocsr()
+
+
+def _fourth_powers(batch: Batch, weights: FloatArray | None) -> FloatArray:
+    """Return the sum of the fourth powers of the samples' lengths."""
+    if hasattr(batch, "toarray"):
+        squares = np.asarray(batch.multiply(batch).sum(axis=1)).ravel()
+    else:
+        squares = np.square(batch).sum(axis=-1)
+    return np.asarray((squares**2 if weights is None else weights * squares**2).sum(axis=-1))

@@ -37,6 +37,10 @@ class Moment(ABC):
         """Return the moment that the memory of one problem holds, as a mean over the samples."""
 
     @abstractmethod
+    def trace_of_square(self) -> float:
+        """Return the sum of the squares of all entries of S."""
+
+    @abstractmethod
     def times(self, vector: FloatArray) -> FloatArray:
         """Return S times a vector."""
 
@@ -54,17 +58,19 @@ class Moment(ABC):
         vector = vector - basis @ (basis.T @ vector)
         component = np.zeros(len(self.diagonal))
         component[support] = vector / np.linalg.norm(vector)
-        return float(component @ self.times(component)), component
+        return max(float(component @ self.times(component)), 0.0), component
 
 
-def last_eigenvector(matrix: FloatArray, kernel: FloatArray) -> FloatArray:
+def last_eigenvector(matrix: FloatArray, kernel: FloatArray, scale: float) -> FloatArray:
     """Return a leading eigenvector of a positive semidefinite matrix, orthogonal to some vectors of its kernel.
 
-    >>> last_eigenvector(np.diag([2.0, 1.0]), np.zeros((2, 0)))
-    array([1., 0.])
+    The matrix is exact up to rounding errors of numbers as large as ``scale``.
+
+    >>> last_eigenvector(np.diag([0.0, 0.0]), np.array([[1.0], [0.0]]), 0.0)
+    array([0., 1.])
     """
     if kernel.shape[1]:  # move them below all other eigenvalues, which may be zero too
-        matrix = matrix - (np.trace(matrix) or 1.0) * kernel @ kernel.T
+        matrix = matrix - (scale or 1.0) * kernel @ kernel.T
     last = len(matrix) - 1
     vectors = linalg.eigh(matrix, subset_by_index=(last, last), check_finite=False)[1]
     leading: FloatArray = vectors[:, 0]

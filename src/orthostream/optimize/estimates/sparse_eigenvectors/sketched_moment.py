@@ -43,18 +43,25 @@ class SketchedMoment(Moment):
         held, weight = int(memory["held"]), float(memory["weight"])
         return cls(memory["rows"][:held] / weight**0.5, memory["diagonal"] / weight)
 
+    def trace_of_square(self) -> float:
+        """Return the sum for the rows, and for what they lack of the variances as if it were uncorrelated."""
+        gram = self.rows @ self.rows.T
+        lack = self.diagonal - np.square(self.rows).sum(axis=0)
+        return float(np.vdot(gram, gram) + lack @ lack)
+
     def times(self, vector: FloatArray) -> FloatArray:
         product: FloatArray = self.rows.T @ (self.rows @ vector)
         return product
 
     def direction(self, support: Indices, basis: FloatArray) -> FloatArray:
         rows = self.rows[:, support]
+        scale = float(np.vdot(rows, rows))
         rows = rows - (rows @ basis) @ basis.T
         if len(support) <= len(rows):
-            return last_eigenvector(rows.T @ rows, basis)
+            return last_eigenvector(rows.T @ rows, basis, scale)
         if len(rows):
-            combined: FloatArray = rows.T @ last_eigenvector(rows @ rows.T, np.zeros((len(rows), 0)))
-            if np.linalg.norm(combined) > 1e-12 * np.linalg.norm(self.rows):
+            combined: FloatArray = rows.T @ last_eigenvector(rows @ rows.T, np.zeros((len(rows), 0)), scale)
+            if np.vdot(combined, combined) > 1e-24 * scale:
                 return combined
         # Nothing is left here: take the coordinate that is farthest from the basis.
         unit = np.zeros(len(support))

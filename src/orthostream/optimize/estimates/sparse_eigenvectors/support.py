@@ -17,7 +17,7 @@ _SMALLEST, _RATIO = 0.25, 2.0
 #: Steps of expectation maximisation for the shares of these variances.
 _STEPS = 50
 
-#: The largest ratio of an entry to its standard error that is told from larger ones.
+#: The largest ratio of an entry to its standard error; larger ones are cut to it.
 _SUREST = 1e6
 
 
@@ -42,7 +42,7 @@ def kept_shares(ratios: FloatArray) -> FloatArray:
     >>> kept_shares(np.array([30.0, 25.0, 1.0, -0.5, 0.3, 0.8, -1.2, 0.1])).round(1)
     array([1., 1., 0., 0., 0., 0., 0., 0.])
     """
-    squares = np.minimum(np.abs(ratios), _SUREST) ** 2
+    squares = ratios**2
     count = 1 + int(np.ceil(np.log(max(float(squares.max()) / _SMALLEST, _RATIO)) / np.log(_RATIO)))
     totals = 1.0 + np.concatenate(([0.0], _SMALLEST * _RATIO ** np.arange(count)))
     logarithms = -0.5 * (np.log(totals) + squares[:, None] / totals)
@@ -64,11 +64,10 @@ def most_certain_first(entries: FloatArray, errors: FloatArray) -> tuple[Indices
     >>> most_certain_first(np.array([0.02, -0.7, 0.03, 0.7, -0.01, 0.01]), np.full(6, 0.02))
     (array([1, 3, 2, 0, 4, 5]), 2)
     """
-    nonzero = entries != 0.0
-    ratios = np.where(nonzero, np.inf, 0.0)
-    np.divide(np.abs(entries), errors, out=ratios, where=errors > 0.0)
+    sizes = np.abs(entries)
+    ratios = sizes / np.maximum(np.maximum(errors, sizes / _SUREST), 1e-300)
     order = np.argsort(-ratios, kind="stable")
-    alive = order[: max(np.count_nonzero(nonzero), 1)]
+    alive = order[: max(np.count_nonzero(ratios), 1)]
     energies = entries[alive] ** 2
     expected = np.cumsum(energies * kept_shares(ratios[alive]))
     return order, 1 + int(np.argmax(expected**2 / np.maximum(np.cumsum(energies), 1e-300)))

@@ -38,6 +38,9 @@ class WholeMoment(Moment):
     def of(cls, memory: ArrayBlock) -> Self:
         return cls(memory["moment"] / memory["weight"])
 
+    def trace_of_square(self) -> float:
+        return float(np.vdot(self.matrix, self.matrix))
+
     def times(self, vector: FloatArray) -> FloatArray:
         product: FloatArray = self.matrix @ vector
         return product
@@ -46,4 +49,5 @@ class WholeMoment(Moment):
         part = self.matrix if len(support) == len(self.matrix) else self.matrix[np.ix_(support, support)]
         pulled = part @ basis
         mixed = pulled @ basis.T
-        return last_eigenvector(part - mixed - mixed.T + basis @ (basis.T @ pulled) @ basis.T, basis)
+        rest = part - mixed - mixed.T + basis @ (basis.T @ pulled) @ basis.T
+        return last_eigenvector(rest, basis, float(np.trace(part)))
