@@ -81,6 +81,22 @@ def test_where_nothing_is_sparse_or_certain_it_is_about_the_eigenvector(samples:
     assert np.mean(ours) < 1.1 * np.mean(dense)
 
 
+def test_components_without_zeros_get_as_close_as_the_eigenvector() -> None:
+    """Unless a part of the variance may be lost however certain the entries are."""
+    errors: dict[str, list[float]] = {"default": [], "loss": [], "plain": []}
+    for seed in range(100, 105):
+        rng = np.random.default_rng(seed)
+        truth = rng.standard_normal(40)
+        truth /= np.linalg.norm(truth)
+        rows = rng.standard_normal((20_000, 40)) + 9.0 * rng.standard_normal((20_000, 1)) * truth
+        for name, words in {"default": {}, "loss": {"variance_loss": 0.001}}.items():
+            errors[name].append(error(StreamingSparsePCA(**words).fit(rows).components_[0], truth))
+        errors["plain"].append(error(plain(rows), truth))
+    default, loss, dense = (np.mean(found) for found in errors.values())
+    assert default < 2.0 * dense
+    assert loss > 5.0 * default
+
+
 @pytest.fixture(scope="module")
 def digits() -> FloatArray:
     rows: FloatArray = load_digits().data
@@ -92,7 +108,7 @@ def test_digits_are_explained_with_fewer_entries_than_by_pca(digits: FloatArray)
     dense_components = PCA(10).fit(digits).components_
     explained, most = (np.sum((digits @ rows.T) ** 2) for rows in (sparse_components, dense_components))
     assert explained > 0.995 * most
-    assert np.count_nonzero(sparse_components) < 0.75 * np.count_nonzero(dense_components)
+    assert np.count_nonzero(sparse_components) < 0.8 * np.count_nonzero(dense_components)
 
 
 def test_more_variance_may_be_given_up_for_zeros_at_any_time(digits: FloatArray, tmp_path: Path) -> None:

@@ -46,9 +46,10 @@ class StreamingSparsePCA(StreamEstimator):
     ----------
     n_components : int, default 1
     method : {"eigenvectors", "paper"}, default "eigenvectors"
-    variance_loss : float, default 0.001
+    variance_loss : float, optional
         The part of its variance that each component may lose for more zeros. With 0, only what cannot be told from
-        noise is zero. `set_params` changes it at any time, for all samples seen.
+        noise is zero. None allows 0.001, but no entry of more than five standard errors is lost, so that components get
+        as close to the eigenvectors as the samples allow. `set_params` changes it at any time, for all samples seen.
     half_life : float, optional
         The number of samples after which the weight of a sample is halved, to follow a stream that changes. By default
         nothing is forgotten.
@@ -151,8 +152,7 @@ class StreamingSparsePCA(StreamEstimator):
                 other = METHODS[self.method == METHODS[0]]
                 raise ValueError(f"{name} is a parameter of method={other!r}: choose that method or leave {name} out.")
         if self.method == "eigenvectors":
-            loss = 0.001 if self.variance_loss is None else self.variance_loss
-            return StochasticFrankWolfe(L2Ball(), SparseEigenvectors(loss, self.half_life))
+            return StochasticFrankWolfe(L2Ball(), SparseEigenvectors(self.variance_loss, self.half_life))
         schedule = fixed_schedule("paper" if self.schedule is None else self.schedule)
         penalty, mu = (1.0 if self.penalty is None else self.penalty), (0.2 if self.mu is None else self.mu)
         # The penalty is in the user's units, but the solver may see scaled samples.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from orthostream._typing import FloatArray
+from orthostream._typing import BoolArray, FloatArray
 from orthostream.optimize.estimates.sparse_eigenvectors.moment import Moment
 from orthostream.optimize.estimates.sparse_eigenvectors.support import Indices, most_certain_first, standard_errors
 
@@ -15,28 +17,39 @@ _ROUNDS = 4
 _ROUNDING = 1e-12
 
 
+class Tolerance(NamedTuple):
+    """What may be given up for more zeros, beyond entries that are noise."""
+
+    loss: float = 0.001
+    """The part of a component's variance that may be lost."""
+    certain: float = 5.0
+    """Entries of more standard errors than this stay."""
+
+
 def sparse_components(
-    moment: Moment, samples: float, count: int, variance_loss: float
+    moment: Moment, samples: float, count: int, tolerance: Tolerance
 ) -> tuple[FloatArray, FloatArray]:
     """Return orthonormal components in rows, and their variances.
 
     Each component has the largest variance among those that are orthogonal to the ones before and zero outside of a
     support. The support leaves out what is noise, for that many samples, and then as many of the smallest entries as
-    cost at most the part ``variance_loss`` of the variance.
+    the tolerance allows.
 
     >>> from orthostream.optimize.estimates.sparse_eigenvectors.whole_moment import WholeMoment
     >>> moment = WholeMoment(np.array([[4.0, 1.0, 0.01], [1.0, 4.0, 0.02], [0.01, 0.02, 1.0]]))
-    >>> sparse_components(moment, samples=100.0, count=2, variance_loss=0.0)[1].round(3)
+    >>> sparse_components(moment, 100.0, 2, Tolerance())[1].round(3)
     array([5., 3.])
     """
-    features = len(moment.diagonal)
-    found = np.zeros((0, features))
+    found = np.zeros((0, len(moment.diagonal)))
     variances = []
     left = np.array(moment.diagonal)
     for _ in range(count):
         variance, component = _component(moment, samples, left, found)
-        if variance_loss > 0.0 and variance > 0.0:
-            variance, component = _pruned(moment, found, component, variance, variance_loss)
+        if tolerance.loss > 0.0 and variance > 0.0:
+            errors = _errors(moment, samples, left, variance, component)
+            certain = np.abs(component) / tolerance.certain > errors
+            enough = (1.0 - tolerance.loss) * variance
+            variance, component = _pruned(moment, found, (variance, component), enough, certain)
         pull = _pulled(moment, component, found)
         left = left - component * (2.0 * pull - variance * component)
         found = np.concatenate((found, component[None]))
@@ -45,20 +58,18 @@ def sparse_components(
 
 
 def _component(moment: Moment, samples: float, left: FloatArray, found: FloatArray) -> tuple[float, FloatArray]:
-    """Return the next component and its variance; ``left`` is what the ones found before leave of the variances."""
-    everything = np.arange(len(left))
-    variance, component = moment.leading(everything, found)
+    """Return variance and next component without noise; ``left`` is what those found leave of the variances."""
+    support = np.arange(len(left))
+    variance, component = moment.leading(support, found)
     alive = left > _ROUNDING * moment.diagonal
     least = _ROUNDING * float(moment.diagonal.sum())
-    support = everything
     for _ in range(_ROUNDS):
         if variance <= least:
             break
-        inside = np.zeros(len(left), dtype=bool)
-        inside[support] = True
-        entries = np.where(inside, component, _pulled(moment, component, found) / variance) * alive
-        rest = np.maximum(left - variance * entries**2, _ROUNDING * moment.diagonal)
-        order, size = most_certain_first(entries, standard_errors(variance, rest, samples, inside))
+        outside = np.ones(len(left), dtype=bool)
+        outside[support] = False
+        entries = np.where(outside, _pulled(moment, component, found) / variance, component) * alive
+        order, size = most_certain_first(entries, _errors(moment, samples, left, variance, entries, outside))
         last, support = support, _wide_enough(order, size, found)
         if np.array_equal(support, last):
             break
@@ -67,21 +78,34 @@ def _component(moment: Moment, samples: float, left: FloatArray, found: FloatArr
 
 
 def _pruned(
-    moment: Moment, found: FloatArray, component: FloatArray, variance: float, loss: float
+    moment: Moment, found: FloatArray, best: tuple[float, FloatArray], enough: float, certain: BoolArray
 ) -> tuple[float, FloatArray]:
-    """Return the component on as few of its largest entries as keep the part 1 - loss of its variance."""
+    """Return variance and component on as few of its largest entries as give enough variance, with all certain ones."""
+    component = best[1]
     order = np.argsort(-np.abs(component), kind="stable")
-    best, enough = (variance, component), (1.0 - loss) * variance
-    low, high = 1, int(np.count_nonzero(component))
+    kept = np.flatnonzero(certain[order])
+    low, high = 1 + (int(kept[-1]) if len(kept) else 0), int(np.count_nonzero(component))
     while low < high:
         middle = (low + high) // 2
-        support = _wide_enough(order, middle, found)
-        trial = moment.leading(support, found)
+        trial = moment.leading(_wide_enough(order, middle, found), found)
         if trial[0] >= enough:
             best, high = trial, middle
         else:
             low = middle + 1
     return best
+
+
+def _errors(
+    moment: Moment,
+    samples: float,
+    left: FloatArray,
+    variance: float,
+    entries: FloatArray,
+    outside: BoolArray | None = None,
+) -> FloatArray:
+    """Return the standard errors of a component's entries, some of which may lie outside of its support."""
+    rest = np.maximum(left - variance * entries**2, _ROUNDING * moment.diagonal)
+    return standard_errors(variance, rest, samples, outside)
 
 
 def _wide_enough(order: Indices, size: int, found: FloatArray) -> Indices:

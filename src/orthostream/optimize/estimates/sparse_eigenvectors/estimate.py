@@ -10,7 +10,7 @@ from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate
-from orthostream.optimize.estimates.sparse_eigenvectors.components import sparse_components
+from orthostream.optimize.estimates.sparse_eigenvectors.components import Tolerance, sparse_components
 from orthostream.optimize.estimates.sparse_eigenvectors.moment import Moment
 from orthostream.optimize.estimates.sparse_eigenvectors.sketched_moment import SketchedMoment
 from orthostream.optimize.estimates.sparse_eigenvectors.whole_moment import WholeMoment
@@ -36,9 +36,10 @@ class SparseEigenvectors(GradientEstimate):
 
     Parameters
     ----------
-    variance_loss : float, default 0.001
+    variance_loss : float, optional
         The part of its variance that each component may lose for more zeros. With 0, only what cannot be told from
-        noise is zero.
+        noise is zero. None allows 0.001, but no entry of more than five standard errors is lost, so that components get
+        as close to the eigenvectors as the samples allow.
     half_life : float, optional
         The number of samples after which the weight of a sample is halved. None forgets nothing.
     largest_matrix : int, default 1000
@@ -68,14 +69,16 @@ class SparseEigenvectors(GradientEstimate):
 
     def __init__(
         self,
-        variance_loss: float = 0.001,
+        variance_loss: float | None = None,
         half_life: float | None = None,
         *,
         largest_matrix: int = 1000,
         rank: int = 100,
     ) -> None:
         self.objective = SparsePCAObjective(penalty=0.0)
-        self.variance_loss = _checks.between("variance_loss", variance_loss, 0.0, 1.0)
+        self.tolerance = Tolerance()
+        if variance_loss is not None:
+            self.tolerance = Tolerance(_checks.between("variance_loss", variance_loss, 0.0, 1.0), np.inf)
         self.half_life = None if half_life is None else _checks.positive("half_life", half_life)
         self.largest_matrix = _checks.integer("largest_matrix", largest_matrix, least=0)
         self.rank = _checks.integer("rank", rank)
@@ -146,7 +149,7 @@ class SparseEigenvectors(GradientEstimate):
     def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:
         """Return the memory to continue from; the components are sought anew if they may lose more or less variance."""
         memory = super().adopted(state, other)
-        if memory is state.memory and getattr(other, "variance_loss", None) != self.variance_loss:
+        if memory is state.memory and getattr(other, "tolerance", None) != self.tolerance:
             memory = ArrayBlock(memory.layout, memory.array.copy())
             memory["fresh"][...] = memory["weight"]
         return memory
@@ -181,7 +184,7 @@ class SparseEigenvectors(GradientEstimate):
         weight, squares, fourth = (float(memory[name]) for name in ("weight", "squares", "fourth"))
         normal = float(moment.diagonal.sum()) ** 2 + 2.0 * moment.trace_of_square()
         samples = weight**2 / squares / max(fourth / weight / normal, 1.0)
-        found, variances = sparse_components(moment, samples, len(x), self.variance_loss)
+        found, variances = sparse_components(moment, samples, len(x), self.tolerance)
         if memory["gradient"].any():
             against = (found * x).sum(axis=1) < 0.0
         else:  # there is no earlier component to agree with: the largest entry is positive

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from orthostream._typing import FloatArray
+from orthostream._typing import BoolArray, FloatArray
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 
@@ -21,14 +21,16 @@ _STEPS = 50
 _SUREST = 1e6
 
 
-def standard_errors(variance: float, rest: FloatArray, samples: float, inside: npt.NDArray[np.bool_]) -> FloatArray:
+def standard_errors(variance: float, rest: FloatArray, samples: float, outside: BoolArray | None = None) -> FloatArray:
     """Return the standard errors of a component's entries, for independent normal samples.
 
-    ``variance`` is the component's, ``rest`` the variance of each feature that it does not explain. Entries that
-    ``inside`` marks were solved for together; noise in one of them is amplified by the others. The entries outside are
-    covariances with a given component.
+    ``variance`` is the component's, ``rest`` the variance of each feature that it does not explain. The entries of an
+    eigenvector are solved for together, which amplifies noise. Those marked as ``outside`` are covariances of features
+    with an eigenvector that is zero there.
     """
-    gap = np.where(inside, variance - rest, variance)
+    gap = variance - rest
+    if outside is not None:
+        gap = np.where(outside, variance, gap)
     errors: FloatArray = np.sqrt(variance * rest / samples) / np.maximum(gap, 1e-12 * variance)
     return errors
 
