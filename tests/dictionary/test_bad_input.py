@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ RNG = np.random.default_rng(0)
 NORMAL = RNG.standard_normal((60, 6))
 
 
-def orthonormal(learner: OrthogonalDictionaryLearning, tolerance: float = 1e-9) -> bool:
+def orthonormal(learner: OrthogonalDictionaryLearning | StreamingSparsePCA, tolerance: float = 1e-9) -> bool:
     rows = learner.components_
     return bool(np.isfinite(rows).all() and np.abs(rows @ rows.T - np.eye(len(rows))).max() < tolerance)
 
@@ -50,6 +51,21 @@ def test_odd_mini_batches(name: str, before: int, words: dict[str, Any]) -> None
     assert np.isfinite(learner.transform(NORMAL)).all()
 
 
+@pytest.mark.parametrize("name", [name for name in ODD if "NaN" not in name])
+@pytest.mark.parametrize("before", [0, 40])
+@pytest.mark.parametrize("words", [{}, {"n_components": 6}, {"n_components": 2, "half_life": 30.0}])
+def test_odd_mini_batches_for_sparse_components(name: str, before: int, words: dict[str, Any]) -> None:
+    learner = StreamingSparsePCA(**words)
+    for _ in range(before):
+        learner.partial_fit(RNG.standard_normal((10, 6)))
+    for _ in range(3):
+        learner.partial_fit(ODD[name])
+        assert orthonormal(learner)
+    learner.partial_fit(NORMAL)
+    assert orthonormal(learner)
+    assert np.isfinite(learner.transform(NORMAL)).all()
+
+
 @pytest.mark.parametrize(("p", "scale"), [(3, 1e13), (3, 1e-15), (4, 1e10), (4, 1e-12), (3, 1e30), (20, 2.0**57)])
 def test_units_do_not_matter_in_single_precision_or_to_high_powers(p: float, scale: float) -> None:
     dtype = np.float32 if p < 20 else np.float64
@@ -63,10 +79,16 @@ def test_units_do_not_matter_in_single_precision_or_to_high_powers(p: float, sca
 
 
 @pytest.mark.parametrize("scale", [1e150, 1e-150, 1e30, 1e-300])
-@pytest.mark.parametrize("learner", [OrthogonalDictionaryLearning, StreamingSparsePCA])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        partial(OrthogonalDictionaryLearning, random_state=0),
+        partial(StreamingSparsePCA, 2),
+        partial(StreamingSparsePCA, method="paper", penalty=0.0, random_state=0),
+    ],
+)
 def test_units_do_not_matter(scale: float, learner: Any) -> None:
-    penalty = {} if learner is OrthogonalDictionaryLearning else {"penalty": 0.0}
-    here, there = (learner(random_state=0, **penalty) for _ in range(2))
+    here, there = learner(), learner()
     for _ in range(50):
         rows = RNG.standard_normal((10, 6)) * (RNG.random((10, 6)) < 0.4)
         here.partial_fit(rows)

@@ -161,11 +161,12 @@ def test_sparse_rows_may_not_hold_nan() -> None:
 
 def test_sparse_pca_refuses_a_start_without_direction() -> None:
     with pytest.raises(ValueError, match="row of zeros"):
-        StreamingSparsePCA(init=np.zeros((1, 6))).partial_fit(ROWS)
+        StreamingSparsePCA(method="paper", init=np.zeros((1, 6))).partial_fit(ROWS)
 
 
-def test_fewer_components_in_the_words_do_not_change_what_is_learnt() -> None:
-    learner = StreamingSparsePCA(3, random_state=0).partial_fit(ROWS)
+@pytest.mark.parametrize("method", ["eigenvectors", "paper"])
+def test_fewer_components_in_the_words_do_not_change_what_is_learnt(method: str) -> None:
+    learner = StreamingSparsePCA(3, method=method, random_state=0).partial_fit(ROWS)
     learner.set_params(n_components=1).partial_fit(ROWS)
     assert np.linalg.matrix_rank(learner.components_) == 3
 

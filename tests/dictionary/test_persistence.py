@@ -23,7 +23,9 @@ LEARNERS: list[Any] = [
     OrthogonalDictionaryLearning(5, average=True, contrast="l4", random_state=0),
     OrthogonalDictionaryLearning(contrast=LpContrast(3.5), schedule=CoolThenConstant(90), batch_size=7),
     OrthogonalDictionaryLearning(init=np.eye(8), schedule="sfw", n_nonzero=3, threshold=0.1),
-    StreamingSparsePCA(2, penalty=0.3, batch_size=9, random_state=0),
+    StreamingSparsePCA(2, batch_size=9),
+    StreamingSparsePCA(3, variance_loss=0.02, half_life=300.0),
+    StreamingSparsePCA(2, method="paper", penalty=0.3, batch_size=9, random_state=0),
 ]
 
 

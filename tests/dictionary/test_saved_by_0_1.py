@@ -47,3 +47,8 @@ def test_they_go_on(name: str, expected: dict[str, np.ndarray], tmp_path: Path) 
 
 def test_there_are_some_of_every_kind() -> None:
     assert len(NAMES) == 8
+
+
+def test_sparse_components_were_those_of_the_paper() -> None:
+    assert StreamingSparsePCA.load(FOLDER / "sparse_pca.npz").method == "paper"
+    assert StreamingSparsePCA().method == "eigenvectors"

@@ -11,7 +11,17 @@ from orthostream import OrthogonalDictionaryLearning
 from orthostream.experiments import EXPERIMENTS, Plan, Verdict
 from orthostream.experiments.convergence import RUNS, StreamSetting, _streams, blocks, learn, moments
 from orthostream.experiments.convergence_figures import reaches
-from orthostream.experiments.methods import AODL, AODL_TUNED, AVERAGED, L4, PROPOSED, SFW
+from orthostream.experiments.methods import (
+    AODL,
+    AODL_TUNED,
+    AVERAGED,
+    KNOWN_SUPPORT,
+    L4,
+    PROPOSED,
+    RUNNING_PCA,
+    SFW,
+    SPARSE_EIGENVECTORS,
+)
 from orthostream.experiments.task import run_tasks
 from orthostream.metrics import recovery_error
 
@@ -142,7 +152,21 @@ def test_sparse_pca_finds_the_component(tmp_path: Path) -> None:
     experiment = EXPERIMENTS["sparse-pca"]
     plan = Plan(trials=4, steps=300)
     outcome = experiment.outcome(plan, run_tasks(experiment.tasks(plan), tmp_path, workers=1))
-    last = {r.setting: r.value for r in outcome.records if r.method == PROPOSED and r.setting.endswith(" t=300")}
+    errors = {
+        method: {
+            r.setting: r.value
+            for r in outcome.records
+            if (r.method, r.metric) == (method, "component_error") and r.setting.endswith(" t=300")
+        }
+        for method in (PROPOSED, RUNNING_PCA, SPARSE_EIGENVECTORS, KNOWN_SUPPORT)
+    }
+    last = errors[PROPOSED]
     assert len(last) == 7
+    for setting, ours in errors[SPARSE_EIGENVECTORS].items():
+        assert ours < errors[RUNNING_PCA][setting] < last[setting]
+        assert ours < 1.5 * errors[KNOWN_SUPPORT][setting]
+    wrong = [r.value for r in outcome.records if r.metric == "wrong_zeros" and r.setting.endswith(" t=300")]
+    assert len(wrong) == 7 and np.mean(wrong) < 0.5
+    assert "closer in 7 of 7 settings" in outcome.claims[0].remark
     assert max(last.values()) < 0.05
     assert last["N=50 B=50 q=5 t=300"] < last["N=50 B=1 q=5 t=300"]

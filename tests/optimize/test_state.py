@@ -14,11 +14,13 @@ from orthostream.optimize import (
     CoolThenConstant,
     HandOver,
     L1Ball,
+    L2Ball,
     LeastSquares,
     LpContrast,
     PaperSchedule,
     PolarStep,
     Replay,
+    SparseEigenvectors,
     SpectralBall,
     State,
     StochasticFrankWolfe,
@@ -44,6 +46,12 @@ CASES: dict[str, tuple[StochasticFrankWolfe, tuple[int, ...], Any]] = {
     "hand-over": (StochasticFrankWolfe(SpectralBall(), HandOver(), post_step=PolarStep()), (), np.float64),
     "hand-over, stack": (StochasticFrankWolfe(SpectralBall(), HandOver(4), post_step=PolarStep()), (3,), np.float32),
     "replay": (StochasticFrankWolfe(SpectralBall(), Replay(), post_step=PolarStep()), (2,), np.float64),
+    "sparse eigenvectors": (StochasticFrankWolfe(L2Ball(), SparseEigenvectors()), (2,), np.float64),
+    "sparse eigenvectors, sketched, a stack": (
+        StochasticFrankWolfe(L2Ball(), SparseEigenvectors(half_life=90.0, largest_matrix=0, rank=1)),
+        (3, 1),
+        np.float64,
+    ),
     "Algorithm 1": (StochasticFrankWolfe(L1Ball(), LeastSquares()), (), np.float64),
     "Algorithm 1, averaging": (StochasticFrankWolfe(L1Ball(), LeastSquares(), average=True), (2, 2), np.float64),
 }
@@ -64,8 +72,10 @@ def advance(solver: StochasticFrankWolfe, state: State, seed: int) -> State:
     for _ in range(8):
         rng = np.random.default_rng([seed, state.t])
         rows = (rng.standard_normal((*stack, 20, size)) * (rng.random((*stack, 20, size)) < 0.4)).astype(state.x.dtype)
+        if isinstance(solver.estimate, SparseEigenvectors):
+            rows = rows[..., 0, :, :]  # components of a problem share their samples
         targets = rng.standard_normal((*stack, 20))
-        state = solver.step(state, (rows, targets) if solver.feasible.core_ndim == 1 else rows)
+        state = solver.step(state, (rows, targets) if isinstance(solver.objective, LeastSquares) else rows)
     return state
 
 

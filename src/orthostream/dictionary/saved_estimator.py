@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +28,8 @@ class SavedEstimator:
     _youth: Any
     _dtype: Any
     feature_names_in_: Any
+    _added_later: ClassVar[Mapping[str, Any]] = {}
+    """Parameters that earlier versions did not have, with the values that describe what they did."""
     _make_solver: Any
     _n_features_out: Any
     _get_param_names: Any
@@ -47,7 +50,7 @@ class SavedEstimator:
                 arrays["pending_weight"] = self.pending_weight_
         parameters = {}
         for name, value in self.get_params(deep=False).items():
-            if name == "init" and not isinstance(value, str):
+            if name == "init" and value is not None and not isinstance(value, str):
                 arrays[f"parameter/{name}"] = np.asarray(value, dtype=float)
             elif name != "callbacks":
                 parameters[name] = to_plain(value)
@@ -58,7 +61,9 @@ class SavedEstimator:
         header = {
             "class": type(self).__name__,
             "parameters": parameters,
-            "own": [n for n in ("contrast", "schedule") if n in parameters and parameters[n] is None],
+            "own": [
+                n for n in ("contrast", "schedule") if getattr(self, n, None) is not None and parameters[n] is None
+            ],
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else [str(name) for name in names],
             "scale": self.scale_,
@@ -94,7 +99,8 @@ class SavedEstimator:
 
     @classmethod
     def _rebuilt(cls, header: dict[str, Any], arrays: dict[str, Any], parameters: dict[str, Any]) -> Self:
-        words = {name: from_plain(value) for name, value in header["parameters"].items()}
+        words = dict(cls._added_later)
+        words |= {name: from_plain(value) for name, value in header["parameters"].items()}
         words |= {
             name.removeprefix("parameter/"): array for name, array in arrays.items() if name.startswith("parameter/")
         }
@@ -111,7 +117,7 @@ class SavedEstimator:
         before = saved._make_solver()
         estimator.state_ = before.restore(state)
         estimator.solver_ = estimator._make_solver()
-        if parameters.keys() & {"contrast", "schedule", "average"}:
+        if parameters.keys() & {"contrast", "schedule", "average", "method", "variance_loss"}:
             estimator.state_ = estimator.solver_.adopted(estimator.state_, before)
         if header.get("youth") is not None and has_youth(estimator.solver_, estimator.state_):
             estimator._youth = Youth.from_plain(header["youth"], arrays["youth"])

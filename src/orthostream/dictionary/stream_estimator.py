@@ -54,13 +54,18 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
         """Return the first point, given the first mini-batch."""
 
+    def _fit_plan(self, samples: int) -> tuple[int, int]:
+        """Return the size of mini-batches for `fit` if ``batch_size`` is None, and the smallest number of its steps."""
+        return _FIT_BATCH, _FIT_STEPS
+
     # -- learning ------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from scratch, with the data set as a stream.
 
         Mini-batches have ``batch_size`` rows, or 64 if that is None. Passes over the data are repeated until at least
-        1,000 steps are taken or a callback stops the run.
+        1,000 steps are taken or a callback stops the run. `StreamingSparsePCA` needs one pass, and takes all rows at
+        once if ``batch_size`` is None.
 
         Parameters
         ----------
@@ -71,7 +76,8 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         X = validated_rows(self, X, reset=True)
         weights = validated_weights(sample_weight, X)
         self._reset()
-        size = self._batch_size() or _FIT_BATCH
+        size, steps = self._fit_plan(X.shape[0])
+        size = self._batch_size() or size
         self.status_ = Status.STREAM_ENDED
         with self._one_thread():
             while True:
@@ -82,7 +88,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
                         return self
                 if not hasattr(self, "state_"):
                     raise ValueError("every sample has weight zero: there is nothing to learn from.")
-                if self.state_.t >= _FIT_STEPS:
+                if self.state_.t >= steps:
                     return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -20,3 +20,6 @@ AODL_TUNED, AODL_PASSES = "Online AODL, tuned", "Online AODL, passes"
 
 #: Methods that the paper does not compare with.
 FORGETTING, PCA, ICA, COSINES, RUNNING_PCA = "forgetting PCA", "offline PCA", "FastICA, l3 score", "DCT", "running PCA"
+
+#: On sparse principal components: the default of this package, and the running eigenvector of a support that is known.
+SPARSE_EIGENVECTORS, KNOWN_SUPPORT = "sparse eigenvectors", "running PCA, known support"

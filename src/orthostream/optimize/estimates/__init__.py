@@ -5,5 +5,6 @@ from orthostream.optimize.estimates.guarded import Guarded
 from orthostream.optimize.estimates.hand_over import HandOver
 from orthostream.optimize.estimates.replay import Replay
 from orthostream.optimize.estimates.running_mean import RunningMean
+from orthostream.optimize.estimates.sparse_eigenvectors import SparseEigenvectors
 
-__all__ = ["GradientEstimate", "Guarded", "HandOver", "Replay", "Report", "RunningMean"]
+__all__ = ["GradientEstimate", "Guarded", "HandOver", "Replay", "Report", "RunningMean", "SparseEigenvectors"]
