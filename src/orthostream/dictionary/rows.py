@@ -60,6 +60,8 @@ def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         order="C",
         ensure_all_finite="allow-nan" if estimator._allows_nan() else True,
     )
+    if not isinstance(rows, np.ndarray) and not estimator._allows_sparse():
+        raise ValueError("a mean cannot be subtracted from sparse rows: use dense rows, X.toarray(), or center=None.")
     if not isinstance(rows, np.ndarray) and np.isnan(rows.data).any():
         raise ValueError("sparse rows must not hold NaN: use dense rows to mark readings as missing.")
     if reset:
