@@ -41,9 +41,15 @@ class CodingEstimator(StreamEstimator):
     def _make_centre(self) -> Centre | None:
         return make_centre(self.center, self.n_features_in_, self._n_atoms(), self._centre)
 
+    def _is_strict(self) -> bool:
+        """Return whether this learner points out what is odd; baselines, with fewer parameters, do not."""
+        return "center" in self.__dict__
+
     def _check_coding(self, atoms: int) -> None:
-        what = "n_features" if self.n_components is None else "n_components"
-        _checks.optional_integer("n_nonzero", self.n_nonzero, most=atoms, what=what)
+        count = _checks.optional_integer("n_nonzero", self.n_nonzero)
+        if count is not None and self._is_strict():
+            what = "n_features" if self.n_components is None else "n_components"
+            _checks.integer("n_nonzero", count, most=atoms, what=what)
         if self.threshold is not None:
             _checks.at_least("threshold", self.threshold)
 

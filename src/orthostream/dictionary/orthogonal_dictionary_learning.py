@@ -201,7 +201,8 @@ class OrthogonalDictionaryLearning(CodingEstimator):
         return StochasticFrankWolfe(SpectralBall(), objective, schedule, post_step, average=self.average)
 
     def _look_at(self, rows: Any, *, is_stream: bool) -> None:
-        look_at(rows, is_stream=is_stream, centred=self.center is not None, stacklevel=3)
+        if self._is_strict():
+            look_at(rows, is_stream=is_stream, centred=self.center is not None, stacklevel=3)
 
     def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
         features, count = self.n_features_in_, self._n_atoms()
