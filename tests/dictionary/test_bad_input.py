@@ -36,9 +36,12 @@ ODD = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::orthostream.dictionary.UninformativeRowsWarning")
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("before", [0, 40])
-@pytest.mark.parametrize("words", [{}, {"average": True}, {"schedule": "sfw"}, {"init": "data"}, {"contrast": "l4"}])
+@pytest.mark.parametrize(
+    "words", [{}, {"average": True}, {"schedule": "sfw"}, {"init": "data"}, {"contrast": "l4"}, {"center": "running"}]
+)
 def test_odd_mini_batches(name: str, before: int, words: dict[str, Any]) -> None:
     learner = OrthogonalDictionaryLearning(random_state=0, **words)
     for _ in range(before):
@@ -162,11 +165,38 @@ def test_tall_dictionary() -> None:
         ({"init": np.full((6, 6), np.nan)}, "finite"),
         ({"batch_size": 0}, "batch_size"),
         ({"n_nonzero": 0}, "n_nonzero"),
+        ({"n_nonzero": 7}, "n_nonzero must be an integer from 1 to n_features = 6, got 7"),
+        ({"n_components": 3, "n_nonzero": 4}, "n_nonzero must be an integer from 1 to n_components = 3, got 4"),
+        ({"center": "median"}, "center must be 'running' or an array"),
+        ({"center": np.zeros(5)}, r"center must have shape \(6,\), got \(5,\)"),
+        ({"center": np.zeros((6, 1))}, "center must have shape"),
+        ({"center": 0.0}, "center must have shape"),
+        ({"center": np.full(6, np.nan)}, "center must be finite"),
+        ({"center": np.full(6, np.inf)}, "center must be finite"),
+        ({"center": ["a"] * 6}, "array of numbers"),
+        ({"max_iter": 0}, "max_iter must be a positive integer, got 0"),
+        ({"max_iter": 2.5}, "max_iter"),
+        ({"tol": -1.0}, "tol must be a finite number of at least 0, got -1"),
+        ({"tol": np.nan}, "tol"),
+        ({"tol": "small"}, "tol"),
+        ({"shuffle": "yes"}, "shuffle must be True or False, got 'yes'"),
     ],
 )
 def test_bad_words(words: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         OrthogonalDictionaryLearning(**words).fit(NORMAL).transform(NORMAL)
+
+
+@pytest.mark.parametrize("words", [{"n_nonzero": 7}, {"center": "median"}, {"center": np.zeros(5)}])
+def test_bad_words_of_a_stream(words: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(words))):
+        OrthogonalDictionaryLearning(**words).partial_fit(NORMAL)
+
+
+def test_too_many_nonzero_coefficients_after_fitting() -> None:
+    learner = OrthogonalDictionaryLearning(random_state=0).partial_fit(NORMAL).set_params(n_nonzero=7)
+    with pytest.raises(ValueError, match="n_nonzero must be an integer from 1 to n_features = 6, got 7"):
+        learner.transform(NORMAL)
 
 
 def test_unknown_preset() -> None:

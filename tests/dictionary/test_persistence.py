@@ -23,6 +23,8 @@ LEARNERS: list[Any] = [
     OrthogonalDictionaryLearning(5, average=True, contrast="l4", random_state=0),
     OrthogonalDictionaryLearning(contrast=LpContrast(3.5), schedule=CoolThenConstant(90), batch_size=7),
     OrthogonalDictionaryLearning(init=np.eye(8), schedule="sfw", n_nonzero=3, threshold=0.1),
+    OrthogonalDictionaryLearning(center="running", max_iter=3, tol=1e-3, shuffle=True, batch_size=7, random_state=0),
+    OrthogonalDictionaryLearning(6, center=np.arange(8.0), random_state=0),
     StreamingSparsePCA(2, batch_size=9),
     StreamingSparsePCA(3, variance_loss=0.02, half_life=300.0),
     StreamingSparsePCA(2, method="paper", penalty=0.3, batch_size=9, random_state=0),
@@ -51,6 +53,7 @@ def test_going_on_is_bit_identical(learner: Any, change: str, stream: np.ndarray
     np.testing.assert_array_equal(loaded.components_, going_on.components_)
     np.testing.assert_array_equal(loaded.state_.gradient, going_on.state_.gradient)
     assert loaded.components_.dtype == going_on.components_.dtype
+    np.testing.assert_array_equal(getattr(loaded, "mean_", None), getattr(going_on, "mean_", None))
     np.testing.assert_array_equal(loaded.transform(rows[:5]), going_on.transform(rows[:5]))
     assert list(loaded.get_feature_names_out()) == list(going_on.get_feature_names_out())
 

@@ -8,16 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
+from orthostream.dictionary.coding_estimator import CodingEstimator
+from orthostream.dictionary.first_look import look_at
 from orthostream.dictionary.initialise import from_components, from_data, random_orthogonal
 from orthostream.dictionary.missing import complete, fill_with_row_means
 from orthostream.dictionary.named import parts_by_name
-from orthostream.dictionary.rows import validated_weights
-from orthostream.dictionary.sparse_coding import keep_above, keep_largest
-from orthostream.dictionary.stream_estimator import StreamEstimator
 from orthostream.optimize import (
     Callback,
     GradientEstimate,
@@ -30,7 +28,7 @@ from orthostream.optimize import (
 )
 
 
-class OrthogonalDictionaryLearning(StreamEstimator):
+class OrthogonalDictionaryLearning(CodingEstimator):
     """Learn an orthogonal dictionary from a stream of samples, one mini-batch at a time.
 
     The model of a sample is y = D x, with orthonormal columns D and a sparse code x. By default the learner starts with
@@ -76,8 +74,19 @@ class OrthogonalDictionaryLearning(StreamEstimator):
     n_nonzero, threshold : int and float, optional
         What `transform` keeps: this many of the largest coefficients of each sample, and only those above the
         threshold. By default it keeps all.
+    center : None, "running" or array of shape (n_features,), default None
+        What is subtracted from samples before they are learnt from or coded: nothing, a running mean of the stream, or
+        a known mean. The running mean is the mean of all samples, and forgets after 1,000 samples per atom. Missing
+        readings are filled in after the subtraction. Sparse rows cannot be centred.
+    max_iter : int, optional
+        The largest number of passes of `fit` over the data; by default, passes are made until 1,000 steps are taken.
+    tol : float, optional
+        `fit` stops when a whole pass, from the second on, moves the dictionary by less than this, as a relative
+        Frobenius norm up to the signs of atoms. By default it does not stop early.
+    shuffle : bool, default False
+        Whether each pass of `fit` takes the rows in a new random order.
     random_state : int, RandomState or None
-        Used to draw the first dictionary only.
+        Used to draw the first dictionary and to shuffle.
     callbacks : sequence of functions, optional
         Each is called after every step with a `Progress` (t, state, gap, objective, report); `fit` stops when one
         returns True. The report has the half-life of the memory and the number of abrupt changes of the stream.
@@ -90,10 +99,18 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         Everything that the next step needs.
     n_steps_ : int
         Steps taken.
+    mean_ : array of shape (n_features,) or None
+        What is subtracted from samples; None if that is nothing.
+    n_iter_ : int
+        Passes that `fit` made over the data; a callback may have cut the last one short.
+    status_ : Status
+        Why `fit` ended: STOPPED by a callback or by ``tol``, or else STREAM_ENDED.
 
     Notes
     -----
-    Samples are assumed to be centred: an atom is wasted on a constant offset. NaN marks a missing reading: see
+    Without ``center``, samples are assumed to be centred: an atom is wasted on a constant offset. First rows whose mean
+    holds more than half of their energy are reported to the logger ``orthostream.dictionary.first_look``; first rows
+    that are all zero or all the same are an `UninformativeRowsWarning`. NaN marks a missing reading: see
     `orthostream.dictionary.missing`. Results for float32 samples are float32. Input arrays are never written to.
 
     Examples
@@ -127,6 +144,10 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         batch_size: int | None = None,
         n_nonzero: int | None = None,
         threshold: float | None = None,
+        center: str | ArrayLike | None = None,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        shuffle: bool = False,
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callback] | None = None,
     ) -> None:
@@ -138,6 +159,10 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         self.batch_size = batch_size
         self.n_nonzero = n_nonzero
         self.threshold = threshold
+        self.center = center
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
         self.random_state = random_state
         self.callbacks = callbacks
 
@@ -175,16 +200,13 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         objective, schedule, post_step = parts_by_name(self.contrast, self.schedule, self.average)
         return StochasticFrankWolfe(SpectralBall(), objective, schedule, post_step, average=self.average)
 
-    def _check_coding(self) -> None:
-        _checks.optional_integer("n_nonzero", self.n_nonzero)
-        if self.threshold is not None:
-            _checks.at_least("threshold", self.threshold)
+    def _look_at(self, rows: Any, *, is_stream: bool) -> None:
+        if self._is_strict():
+            look_at(rows, is_stream=is_stream, centred=self.center is not None, stacklevel=3)
 
     def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
-        self._check_coding()
-        features = self.n_features_in_
-        count = features if self.n_components is None else self.n_components
-        count = _checks.integer("n_components", count, most=features, what="n_features")
+        features, count = self.n_features_in_, self._n_atoms()
+        self._check_coding(count)
         if isinstance(solver.estimate, Replay) and not (isinstance(self.init, str) and self.init == "random"):
             raise ValueError('contrast "energy" starts from principal components: leave out init.')
         if not isinstance(self.init, str):
@@ -200,39 +222,3 @@ class OrthogonalDictionaryLearning(StreamEstimator):
         memory, x = self.state_.memory, self.state_.x
         missing = float(np.isnan(batch).mean()) if isinstance(batch, np.ndarray) else 0.0
         return complete(batch, self.solver_.estimate.for_completion(memory, x, missing)) if missing else batch
-
-    # -- using the dictionary ------------------------------------------------------------------------------------
-
-    def transform(self, X: Any) -> FloatArray:
-        """Return the codes of the samples: all coefficients, or those selected by n_nonzero and threshold."""
-        check_is_fitted(self, "state_")
-        X = self._validated(X)
-        self._check_coding()
-        dictionary = self._dictionary()
-        codes: FloatArray = complete(X, dictionary) @ dictionary
-        if self.threshold is not None:
-            codes = keep_above(codes, self.threshold)
-        if self.n_nonzero is not None:
-            codes = keep_largest(codes, self.n_nonzero)
-        return codes.astype(self._dtype, copy=False)
-
-    def inverse_transform(self, X: Any) -> FloatArray:
-        """Return the samples that belong to codes."""
-        check_is_fitted(self, "state_")
-        codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-        dictionary = self._dictionary()
-        if codes.ndim != 2 or codes.shape[1] != dictionary.shape[1]:
-            raise ValueError(f"codes must have shape (n_samples, {dictionary.shape[1]}), got {codes.shape}.")
-        samples: FloatArray = codes @ dictionary.T
-        return samples.astype(self._dtype, copy=False)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return how sparse the codes of samples are: minus the contrast, so that higher is better.
-
-        A learner that hands over from one contrast to another is always scored by the first.
-        """
-        check_is_fitted(self, "state_")
-        X = self._validated(X)
-        weights = validated_weights(sample_weight, X)
-        dictionary = self._dictionary()
-        return -float(self.solver_.objective.value(dictionary, complete(X, dictionary), weights))

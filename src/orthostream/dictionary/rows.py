@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from orthostream._typing import FloatArray
@@ -60,6 +61,8 @@ def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         order="C",
         ensure_all_finite="allow-nan" if estimator._allows_nan() else True,
     )
+    if not isinstance(rows, np.ndarray) and not estimator._allows_sparse():
+        raise ValueError("a mean cannot be subtracted from sparse rows: use dense rows, X.toarray(), or center=None.")
     if not isinstance(rows, np.ndarray) and np.isnan(rows.data).any():
         raise ValueError("sparse rows must not hold NaN: use dense rows to mark readings as missing.")
     if reset:
@@ -77,3 +80,15 @@ def validated_weights(sample_weight: Any, X: Any) -> FloatArray | None:
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError(f"sample_weight must be finite and not negative, the smallest is {weights.min()}.")
     return np.broadcast_to(weights, X.shape[:1])
+
+
+def joined_rows(
+    waiting: Any, waiting_weights: FloatArray | None, X: Any, weights: FloatArray | None
+) -> tuple[Any, FloatArray | None]:
+    """Return waiting rows followed by new ones, and their weights, if any of them have weights."""
+    if weights is not None or waiting_weights is not None:
+        first = np.ones(waiting.shape[0]) if waiting_weights is None else waiting_weights
+        weights = np.concatenate([first, np.ones(X.shape[0]) if weights is None else weights])
+    if isinstance(waiting, np.ndarray):
+        return np.concatenate([waiting, X if isinstance(X, np.ndarray) else X.toarray()]), weights
+    return sparse.vstack([waiting, sparse.csr_matrix(X)], "csr"), weights

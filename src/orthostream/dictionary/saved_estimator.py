@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream.dictionary import persistence
+from orthostream.dictionary.centring import Centre, restored_centre
 from orthostream.dictionary.named import from_plain, to_plain
 from orthostream.dictionary.youth import Youth, has_youth
 from orthostream.optimize import State, StochasticFrankWolfe
@@ -30,6 +31,8 @@ class SavedEstimator:
     feature_names_in_: Any
     _added_later: ClassVar[Mapping[str, Any]] = {}
     """Parameters that earlier versions did not have, with the values that describe what they did."""
+    _centre: Centre | None
+    _make_centre: Any
     _make_solver: Any
     _n_features_out: Any
     _get_param_names: Any
@@ -48,9 +51,11 @@ class SavedEstimator:
             arrays["pending"] = pending if isinstance(pending, np.ndarray) else pending.toarray()
             if self.pending_weight_ is not None:
                 arrays["pending_weight"] = self.pending_weight_
+        if self._centre is not None:
+            arrays |= {f"centre/{name}": array for name, array in self._centre.to_arrays().items()}
         parameters = {}
         for name, value in self.get_params(deep=False).items():
-            if name == "init" and value is not None and not isinstance(value, str):
+            if name in ("init", "center") and value is not None and not isinstance(value, str):
                 arrays[f"parameter/{name}"] = np.asarray(value, dtype=float)
             elif name != "callbacks":
                 parameters[name] = to_plain(value)
@@ -121,6 +126,9 @@ class SavedEstimator:
             estimator.state_ = estimator.solver_.adopted(estimator.state_, before)
         if header.get("youth") is not None and has_youth(estimator.solver_, estimator.state_):
             estimator._youth = Youth.from_plain(header["youth"], arrays["youth"])
+        centre = {n.removeprefix("centre/"): a for n, a in arrays.items() if n.startswith("centre/")}
+        estimator._centre = restored_centre(words.get("center"), estimator.state_.x.shape, centre)
+        estimator._centre = estimator._make_centre()
         if "pending" in arrays:
             pending = arrays["pending"].astype(np.float64, copy=False)
             estimator.pending_ = sparse.csr_matrix(pending) if header["sparse_pending"] else pending

@@ -8,13 +8,14 @@ from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import assert_all_finite
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.dictionary.rows import quick_rows, validated_rows, validated_weights
+from orthostream.dictionary.centring import Centre
+from orthostream.dictionary.passes import mini_batches, relative_motion, shuffling
+from orthostream.dictionary.rows import joined_rows, quick_rows, validated_rows, validated_weights
 from orthostream.dictionary.saved_estimator import SavedEstimator
 from orthostream.dictionary.units import largest_square, unit_for
 from orthostream.dictionary.youth import Youth, has_youth
@@ -22,7 +23,7 @@ from orthostream.optimize import Progress, State, Status, StochasticFrankWolfe
 from orthostream.optimize.callbacks import notify
 from orthostream.optimize.threads import SINGLE_THREADED, one_blas_thread
 
-#: The smallest number of steps of `fit`, which passes over the data again until it is reached.
+#: The smallest number of steps of `fit` without ``max_iter``: it passes over the data again until it is reached.
 _FIT_STEPS = 1000
 
 #: Samples in a mini-batch of `fit`, unless ``batch_size`` says otherwise.
@@ -40,11 +41,16 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     scale_: float
     n_features_in_: int
     batch_size: int | None
+    random_state: Any
     callbacks: Any
+    max_iter: int | None = None
+    tol: float | None = None
+    shuffle: bool = False
     pending_: Any
     pending_weight_: FloatArray | None
     _youth: Youth | None = None  # None once the learner has grown up, and for those that have no youth
     _had_gaps: bool = False  # whether the last rows were changed by `_completed`: the compiled step refuses such rows
+    _centre: Centre | None = None
 
     @abstractmethod
     def _make_solver(self) -> StochasticFrankWolfe:
@@ -64,8 +70,8 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         """Learn from scratch, with the data set as a stream.
 
         Mini-batches have ``batch_size`` rows, or 64 if that is None. Passes over the data are repeated until at least
-        1,000 steps are taken or a callback stops the run. `StreamingSparsePCA` needs one pass, and takes all rows at
-        once if ``batch_size`` is None.
+        1,000 steps are taken or a callback stops the run; ``max_iter`` and ``tol``, where a learner has them, say
+        otherwise. `StreamingSparsePCA` needs one pass, and takes all rows at once if ``batch_size`` is None.
 
         Parameters
         ----------
@@ -76,20 +82,34 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         X = validated_rows(self, X, reset=True)
         weights = validated_weights(sample_weight, X)
         self._reset()
-        size, steps = self._fit_plan(X.shape[0])
-        size = self._batch_size() or size
-        self.status_ = Status.STREAM_ENDED
+        self._look_at(X, is_stream=False)
         with self._one_thread():
-            while True:
-                for start in range(0, X.shape[0], size):
-                    rows = slice(start, start + size)
-                    if self._learn(X[rows], None if weights is None else weights[rows], rehearse=False):
-                        self.status_ = Status.STOPPED
-                        return self
-                if not hasattr(self, "state_"):
-                    raise ValueError("every sample has weight zero: there is nothing to learn from.")
-                if self.state_.t >= steps:
-                    return self
+            self.status_ = self._pass_over(X, weights)
+        return self
+
+    def _pass_over(self, X: Any, weights: FloatArray | None) -> Status:
+        """Pass over the data until it is time to stop; return why."""
+        most = _checks.optional_integer("max_iter", self.max_iter)
+        tol = None if self.tol is None else _checks.at_least("tol", self.tol)
+        planned, steps = self._fit_plan(X.shape[0])
+        size = self._batch_size() or planned
+        rng = shuffling(self.shuffle, self.random_state)
+        self.n_iter_ = 0
+        before = None
+        while True:
+            self.n_iter_ += 1
+            for rows, some_weights in mini_batches(X, weights, size, rng):
+                if self._learn(rows, some_weights, rehearse=False):
+                    return Status.STOPPED
+            if not hasattr(self, "state_"):
+                raise ValueError("every sample has weight zero: there is nothing to learn from.")
+            if tol is not None:
+                after = np.array(self._dictionary())
+                if before is not None and relative_motion(before, after) < tol:
+                    return Status.STOPPED
+                before = after
+            if self.state_.t >= steps if most is None else self.n_iter_ >= most:
+                return Status.STREAM_ENDED
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the next rows of a stream.
@@ -107,8 +127,11 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         """
         rows = quick_rows(self, X)
         if rows is None:
-            rows = validated_rows(self, X, reset=not self._has_begun())
+            first = not self._has_begun()
+            rows = validated_rows(self, X, reset=first)
             self._columns = getattr(X, "columns", None)
+            if first:
+                self._look_at(rows, is_stream=True)
         weights = validated_weights(sample_weight, rows)
         if self.batch_size is None and self.n_features_in_ <= SINGLE_THREADED:
             self._learn(rows, weights)
@@ -141,8 +164,8 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _reset(self, *, keep_waiting: bool = False) -> None:
         """Forget what was learnt, and the waiting rows too unless ``keep_waiting``."""
         waiting = () if keep_waiting else ("pending_", "pending_weight_")
-        for name in ("solver_", "state_", "scale_", *waiting):
-            if hasattr(self, name):
+        for name in ("solver_", "state_", "scale_", "_centre", *waiting):
+            if name in self.__dict__:
                 delattr(self, name)
         self._youth = None
 
@@ -150,8 +173,16 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         """Take a step on a mini-batch, unless all its weights are zero; return whether a callback stops the run."""
         if weights is not None and not weights.any():
             return False
-        if not hasattr(self, "state_"):
+        begun = hasattr(self, "state_")
+        before = centre = self._centre if begun else self._make_centre()
+        if centre is not None:
+            if not isinstance(rows, np.ndarray):  # they waited since before there was a centre
+                rows = rows.toarray()
+            centre = centre.after(rows, weights)
+            rows = centre.subtracted(rows)
+        if not begun:
             self._begin(rows, young=rehearse)
+            self._centre = before
         state, given = None, rows
         if self.scale_ == 1.0 and not self._had_gaps:
             state = self.solver_.compiled_step(self.state_, rows, weights)
@@ -165,6 +196,8 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         self.state_ = state
         if self._youth is not None:
             self._rehearse(given, rows, weights)
+        if centre is not None:
+            self._centre = centre
         if not self.callbacks:
             return False
         return notify(self.callbacks, Progress(self.solver_, self.state_, rows, weights))
@@ -223,6 +256,17 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         """Return a mini-batch without missing values."""
         return batch
 
+    def _make_centre(self) -> Centre | None:
+        """Return the mean that is subtracted from samples, before the next step; None for no mean."""
+        return None
+
+    def _look_at(self, rows: Any, *, is_stream: bool) -> None:
+        """Warn of first rows that a learner can hardly learn from."""
+
+    def _dictionary(self) -> FloatArray:
+        """Return what the learner has found."""
+        return self.state_.x
+
     def _scaled(self, batch: Any) -> Any:
         """Return the mini-batch scaled so that no power of it overflows or underflows; refuse infinity."""
         values = batch if isinstance(batch, np.ndarray) else batch.data
@@ -250,19 +294,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             return
         self._check_values(X)
         if waiting is not None:
-            before = self.pending_weight_
-            if weights is not None or before is not None:
-                ones = np.ones(waiting.shape[0] + X.shape[0])
-                weights = np.concatenate(
-                    [
-                        ones[: waiting.shape[0]] if before is None else before,
-                        ones[waiting.shape[0] :] if weights is None else weights,
-                    ]
-                )
-            if isinstance(waiting, np.ndarray):
-                X = np.concatenate([waiting, X if isinstance(X, np.ndarray) else X.toarray()])
-            else:
-                X = sparse.vstack([waiting, sparse.csr_matrix(X)], "csr")
+            X, weights = joined_rows(waiting, self.pending_weight_, X, weights)
         for start in range(0, X.shape[0] - size + 1, size):
             rows, rest = slice(start, start + size), slice(start + size, None)
             self.pending_, self.pending_weight_ = X[rest], None if weights is None else weights[rest]
@@ -281,6 +313,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             before, self.solver_ = self.solver_, self._make_solver()
             self.state_ = self.solver_.adopted(self.state_, before)
             self._youth = self._youth if has_youth(self.solver_, self.state_) else None
+            self._centre = self._make_centre()
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -294,6 +327,9 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _allows_nan(self) -> bool:
         return False
 
+    def _allows_sparse(self) -> bool:
+        return True
+
     def _validated(self, X: Any) -> Any:
         """Return rows to be transformed."""
         return validated_rows(self, X, reset=False)
@@ -303,7 +339,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._allows_sparse()
         tags.input_tags.allow_nan = self._allows_nan()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -1,0 +1,95 @@
+"""Warnings about first rows that hold no dictionary, and silence about all others."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from orthostream import OrthogonalDictionaryLearning
+from orthostream.dictionary import UninformativeRowsWarning
+
+NORMAL = np.random.default_rng(0).standard_normal((40, 6))
+LOGGER = "orthostream.dictionary.first_look"
+
+
+def learner(**words: Any) -> OrthogonalDictionaryLearning:
+    return OrthogonalDictionaryLearning(max_iter=1, random_state=0, **words)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [(np.zeros((9, 6)), "zero or missing"), (np.full((9, 6), 2.0), "the same"), (np.eye(6)[[2] * 9], "the same")],
+)
+def test_rows_without_information(kind: Any, method: str, rows: np.ndarray, message: str) -> None:
+    with pytest.warns(UninformativeRowsWarning, match=message) as caught:
+        getattr(learner(), method)(kind(rows))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__  # the line that has to change
+    assert issubclass(UninformativeRowsWarning, UserWarning)
+
+
+def test_missing_readings_are_no_difference() -> None:
+    rows = np.full((9, 6), 2.0)
+    rows[3, 2] = rows[4] = np.nan
+    with pytest.warns(UninformativeRowsWarning, match="the same"):
+        learner().fit(rows)
+    with pytest.warns(UninformativeRowsWarning, match="zero or missing"):
+        learner().fit(np.full((9, 6), np.nan))
+
+
+def test_only_the_first_rows_of_a_stream_are_looked_at() -> None:
+    stream = learner()
+    with pytest.warns(UninformativeRowsWarning):
+        stream.partial_fit(np.zeros((9, 6)))
+    stream.partial_fit(np.zeros((9, 6)))  # a warning would be an error here
+    learner().partial_fit(NORMAL).partial_fit(np.zeros((9, 6)))
+
+
+@pytest.mark.parametrize("rows", [np.zeros((4, 6)), np.ones((4, 6)), np.zeros((1, 6)), NORMAL[:1], NORMAL])
+def test_few_rows_of_a_stream_are_no_reason_to_warn(rows: np.ndarray) -> None:
+    learner().partial_fit(rows)
+
+
+def test_single_rows_and_lonely_readings_are_not_the_same_row() -> None:
+    learner().fit(NORMAL[:1])
+    lonely = np.full((6, 6), np.nan)
+    np.fill_diagonal(lonely, 1.0 + np.arange(6))
+    learner().fit(lonely)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200])
+def test_an_offset_is_logged(kind: Any, method: str, scale: float, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger=LOGGER):
+        made = getattr(learner(), method)(kind((NORMAL + 5.0) * scale))
+        made.partial_fit((NORMAL + 5.0) * scale)
+    assert [record.name for record in caplog.records] == [LOGGER]
+    assert "96 % of their energy" in caplog.text
+    assert 'center="running"' in caplog.text
+
+
+def test_an_offset_is_logged_in_spite_of_gaps(caplog: pytest.LogCaptureFixture) -> None:
+    rows = NORMAL + 5.0
+    rows[::3, 2] = rows[:, 4] = np.nan
+    with caplog.at_level(logging.WARNING, logger=LOGGER):
+        learner().partial_fit(rows)
+    assert "96 % of their energy" in caplog.text
+
+
+def test_nothing_is_logged_of_centred_rows_or_a_learner_that_centres(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger=LOGGER), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner().fit(NORMAL)
+        learner().fit(NORMAL + 0.5)  # a fifth of the energy
+        learner(center="running").fit(NORMAL + 5.0)
+        learner(center=np.full(6, 5.0)).partial_fit(NORMAL + 5.0)
+        learner().partial_fit(NORMAL[:4] + 5.0)
+    assert not caplog.records
