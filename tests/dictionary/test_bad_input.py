@@ -36,7 +36,6 @@ ODD = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::orthostream.dictionary.UninformativeRowsWarning")
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("before", [0, 40])
 @pytest.mark.parametrize(

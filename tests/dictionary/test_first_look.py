@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -21,18 +23,33 @@ def learner(**words: Any) -> OrthogonalDictionaryLearning:
     return OrthogonalDictionaryLearning(max_iter=1, random_state=0, **words)
 
 
+WITHOUT_INFORMATION = [
+    (np.zeros((9, 6)), "zero or missing"),
+    (np.full((9, 6), 2.0), "the same"),
+    (np.eye(6)[[2] * 9], "the same"),
+]
+
+
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [(np.zeros((9, 6)), "zero or missing"), (np.full((9, 6), 2.0), "the same"), (np.eye(6)[[2] * 9], "the same")],
-)
-def test_rows_without_information(kind: Any, method: str, rows: np.ndarray, message: str) -> None:
+@pytest.mark.parametrize(("rows", "message"), WITHOUT_INFORMATION)
+def test_a_data_set_without_information_is_a_warning(kind: Any, rows: np.ndarray, message: str) -> None:
     with pytest.warns(UninformativeRowsWarning, match=message) as caught:
-        getattr(learner(), method)(kind(rows))
+        learner().fit(kind(rows))
     assert len(caught) == 1
     assert caught[0].filename == __file__  # the line that has to change
     assert issubclass(UninformativeRowsWarning, UserWarning)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(("rows", "message"), WITHOUT_INFORMATION)
+def test_first_rows_of_a_stream_without_information_are_logged_once(
+    kind: Any, rows: np.ndarray, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, logger=LOGGER):
+        learner().partial_fit(kind(rows)).partial_fit(kind(rows)).partial_fit(rows)
+        learner().partial_fit(NORMAL).partial_fit(rows)
+    assert [record.name for record in caplog.records] == [LOGGER]
+    assert message in caplog.text
 
 
 def test_missing_readings_are_no_difference() -> None:
@@ -44,17 +61,11 @@ def test_missing_readings_are_no_difference() -> None:
         learner().fit(np.full((9, 6), np.nan))
 
 
-def test_only_the_first_rows_of_a_stream_are_looked_at() -> None:
-    stream = learner()
-    with pytest.warns(UninformativeRowsWarning):
-        stream.partial_fit(np.zeros((9, 6)))
-    stream.partial_fit(np.zeros((9, 6)))  # a warning would be an error here
-    learner().partial_fit(NORMAL).partial_fit(np.zeros((9, 6)))
-
-
 @pytest.mark.parametrize("rows", [np.zeros((4, 6)), np.ones((4, 6)), np.zeros((1, 6)), NORMAL[:1], NORMAL])
-def test_few_rows_of_a_stream_are_no_reason_to_warn(rows: np.ndarray) -> None:
-    learner().partial_fit(rows)
+def test_few_rows_of_a_stream_are_no_reason_to_say_anything(rows: np.ndarray, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger=LOGGER):
+        learner().partial_fit(rows)
+    assert not caplog.records
 
 
 def test_single_rows_and_lonely_readings_are_not_the_same_row() -> None:
@@ -93,3 +104,9 @@ def test_nothing_is_logged_of_centred_rows_or_a_learner_that_centres(caplog: pyt
         learner(center=np.full(6, 5.0)).partial_fit(NORMAL + 5.0)
         learner().partial_fit(NORMAL[:4] + 5.0)
     assert not caplog.records
+
+
+def test_the_library_prints_nothing_by_itself() -> None:
+    program = "import numpy, orthostream; orthostream.OrthogonalDictionaryLearning().partial_fit(numpy.ones((9, 3)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 _LOGGER = logging.getLogger(__name__)
+_LOGGER.addHandler(logging.NullHandler())  # the library prints nothing unless logging is set up
 
 #: Rows of a stream that are needed for a judgement.
 _ROWS_OF_A_STREAM = 5
@@ -22,13 +23,16 @@ class UninformativeRowsWarning(UserWarning):
 
 
 def look_at(rows: Any, *, is_stream: bool, centred: bool, stacklevel: int) -> None:
-    """Warn of rows that are all zero or all the same, and log rows that are not centred.
+    """Point out rows that are all zero, all the same, or not centred.
+
+    A data set of the first two kinds is a warning. All else is logged: more rows of a stream will follow, and a learner
+    inside a codec must not warn of what its user cannot change.
 
     Parameters
     ----------
     rows : array or sparse matrix of shape (n_samples, n_features), with NaN where a reading is missing
     is_stream : bool
-        Whether more rows will follow. Then fewer than five rows are no reason to warn.
+        Whether more rows will follow. Then fewer than five rows are no reason to say anything.
     centred : bool
         Whether the learner subtracts a mean itself.
     stacklevel : int
@@ -37,7 +41,7 @@ def look_at(rows: Any, *, is_stream: bool, centred: bool, stacklevel: int) -> No
     Examples
     --------
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     look_at(np.zeros((9, 2)), is_stream=True, centred=False, stacklevel=1)
+    ...     look_at(np.zeros((9, 2)), is_stream=False, centred=False, stacklevel=1)
     >>> print(caught[0].message)
     every reading is zero or missing: the dictionary stays where it starts.
     """
@@ -47,15 +51,22 @@ def look_at(rows: Any, *, is_stream: bool, centred: bool, stacklevel: int) -> No
     largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
     if largest == 0.0:
         message = "every reading is zero or missing: the dictionary stays where it starts."
-        warnings.warn(message, UninformativeRowsWarning, stacklevel=stacklevel + 1)
+        _report(message, is_stream, stacklevel + 2)
     elif _all_the_same(rows):
         message = "all rows are the same: there is one direction in them, or none after centring."
-        warnings.warn(message, UninformativeRowsWarning, stacklevel=stacklevel + 1)
+        _report(message, is_stream, stacklevel + 2)
     elif not centred and rows.shape[0] >= _ROWS_OF_A_STREAM:
         share = _share_of_the_mean(rows, largest)
         if share > _NOT_CENTRED:
             advice = 'subtract it, or set center="running"'
             _LOGGER.warning("the mean of the rows holds %.0f %% of their energy: %s.", 100.0 * share, advice)
+
+
+def _report(message: str, is_stream: bool, stacklevel: int) -> None:
+    if is_stream:
+        _LOGGER.warning(message)
+    else:
+        warnings.warn(message, UninformativeRowsWarning, stacklevel=stacklevel)
 
 
 def _all_the_same(rows: Any) -> bool:

@@ -108,10 +108,11 @@ class OrthogonalDictionaryLearning(CodingEstimator):
 
     Notes
     -----
-    Without ``center``, samples are assumed to be centred: an atom is wasted on a constant offset. First rows whose mean
-    holds more than half of their energy are reported to the logger ``orthostream.dictionary.first_look``; first rows
-    that are all zero or all the same are an `UninformativeRowsWarning`. NaN marks a missing reading: see
-    `orthostream.dictionary.missing`. Results for float32 samples are float32. Input arrays are never written to.
+    Without ``center``, samples are assumed to be centred: an atom is wasted on a constant offset. If all rows are zero
+    or the same, `fit` gives an `UninformativeRowsWarning`. The logger ``orthostream.dictionary.first_look`` is told if
+    the first rows of a stream are like that, or if the mean of first rows holds more than half of their energy. NaN
+    marks a missing reading: see `orthostream.dictionary.missing`. Results for float32 samples are float32. Input arrays
+    are never written to.
 
     Examples
     --------
