@@ -44,7 +44,7 @@ def test_no_two_rows_share_a_name_or_a_line() -> None:
 
 def test_every_name_has_its_row() -> None:
     names = {value for key, value in vars(methods).items() if key.isupper()}
-    assert names - set(METHODS) == {AODL_PASSES, RUNNING_PCA}
+    assert names - set(METHODS) == {AODL_PASSES, RUNNING_PCA, methods.SPARSE_EIGENVECTORS, methods.KNOWN_SUPPORT}
 
 
 def test_efforts_are_fields_of_a_plan() -> None:

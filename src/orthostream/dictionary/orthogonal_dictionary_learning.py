@@ -104,7 +104,7 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     n_iter_ : int
         Passes that `fit` made over the data; a callback may have cut the last one short.
     status_ : Status
-        Why `fit` ended: STOPPED by a callback or by ``tol``, or else STREAM_ENDED.
+        Why `fit` ended: STOPPED by a callback, CONVERGED by ``tol``, or else STREAM_ENDED.
 
     Notes
     -----

@@ -67,7 +67,7 @@ class SavedEstimator:
             "class": type(self).__name__,
             "parameters": parameters,
             "own": [
-                n for n in ("contrast", "schedule") if getattr(self, n, None) is not None and parameters[n] is None
+                n for n in ("contrast", "schedule") if parameters.get(n, "") is None and getattr(self, n) is not None
             ],
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else [str(name) for name in names],

@@ -106,7 +106,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             if tol is not None:
                 after = np.array(self._dictionary())
                 if before is not None and relative_motion(before, after) < tol:
-                    return Status.STOPPED
+                    return Status.CONVERGED
                 before = after
             if self.state_.t >= steps if most is None else self.n_iter_ >= most:
                 return Status.STREAM_ENDED
@@ -250,7 +250,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _limited(self, batch: Any) -> Any:
         """Return a mini-batch whose longest samples do not set the scale for all others."""
-        return self.solver_.estimate.limited(self.state_.memory, batch * self.scale_) / self.scale_
+        return self.solver_.estimate.limited(self.state_.memory, batch, self.scale_)
 
     def _completed(self, batch: Any) -> Any:
         """Return a mini-batch without missing values."""

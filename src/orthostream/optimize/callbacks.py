@@ -64,6 +64,7 @@ class Status(Enum):
     STEP_BUDGET = "the step budget is spent"
     TIME_BUDGET = "the time budget is spent"
     STOPPED = "a callback stopped the run"
+    CONVERGED = "the tolerance is reached"
 
 
 class Result(NamedTuple):

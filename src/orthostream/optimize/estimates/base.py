@@ -80,8 +80,11 @@ class GradientEstimate(ABC):
         """Return the point to complete rows with, given the share of readings that are missing."""
         return x
 
-    def limited(self, memory: ArrayBlock, batch: Batch) -> Batch:
-        """Return the mini-batch without samples so long that they would set the scale for all others."""
+    def limited(self, memory: ArrayBlock, batch: Batch, unit: float) -> Batch:
+        """Return the mini-batch without samples so long that they would set the scale for all others.
+
+        The memory is that of samples multiplied by ``unit``.
+        """
         return batch
 
     def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -137,12 +138,13 @@ class Guarded(GradientEstimate):
             return x
         return memory["matrices"][..., POINT, :, :]
 
-    def limited(self, memory: ArrayBlock, batch: Batch) -> Batch:
+    def limited(self, memory: ArrayBlock, batch: Batch, unit: float) -> Batch:
         """Return the mini-batch with monstrous samples cut, so that their scale does not become that of the learner."""
         guard = memory["guard"]
         if guard.ndim > 1 or guard[SEEN] == 0.0 or not isinstance(batch, np.ndarray):
             return batch
-        longest = np.exp(0.5 * guard[LIMIT]) * MONSTROUS**0.5
+        # In logarithms, because neither the limit nor its ratio to the unit need be a number of double precision.
+        longest = math.exp(min(0.5 * guard[LIMIT] + 0.5 * math.log(MONSTROUS) - math.log(unit), 700.0))
         sizes = np.abs(batch).max(axis=-1, keepdims=True)
         monsters = np.isfinite(sizes) & (sizes > longest)
         if not monsters.any():
