@@ -208,19 +208,25 @@ def start_from_anchor(n: Any, g: Any, square: float) -> None:
 
 
 def _deviations_ahead(g: Any, n: Any) -> float:
-    """Return by how many standard deviations the course is ahead of the anchor."""
+    """Return by how many standard deviations the course is ahead of the anchor.
+
+    l3 decides about spike and slab. While the course has the lp contrast too, which of the two dictionaries has the
+    better memory is the question, and a lead in either norm counts; the same if codes are exactly sparse.
+    """
     if g[COMPARED] < ENOUGH:
         return 0.0
     ahead: float = g[LEAD] / math.sqrt(max(g[LEAD_POWER], TINY))
-    if n[PHASE] == 1.0 and n[LEVEL] < EXACT:
-        sparser: float = g[LEAD_L1] / math.sqrt(max(g[LEAD_L1_POWER], TINY))
-        if n[TOLERATED] == 0.0:
-            return max(ahead, sparser)
-        # Two atoms that always occur together are not separated by spike and slab, but they are by l3.
-        if sparser > STRICT_L1 and ahead > STRICT_L3:
-            return AHEAD + 0.1
-        return min(ahead - 1.0, sparser - 3.0)
-    return ahead
+    sparser: float = g[LEAD_L1] / math.sqrt(max(g[LEAD_L1_POWER], TINY))
+    if n[PHASE] == 0.0:
+        return max(ahead, sparser)
+    if n[LEVEL] >= EXACT:
+        return ahead
+    if n[TOLERATED] == 0.0:
+        return max(ahead, sparser)
+    # Two atoms that always occur together are not separated by spike and slab, but they are by l3.
+    if sparser > STRICT_L1 and ahead > STRICT_L3:
+        return AHEAD + 0.1
+    return min(ahead - 1.0, sparser - 3.0)
 
 
 def _forget_comparison(g: Any) -> None:
