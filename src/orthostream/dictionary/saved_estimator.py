@@ -46,19 +46,19 @@ class SavedEstimator:
             arrays["pending"] = pending if isinstance(pending, np.ndarray) else pending.toarray()
             if self.pending_weight_ is not None:
                 arrays["pending_weight"] = self.pending_weight_
-        parameters = {}
+        parameters, unknown = {}, set()
         for name, value in self.get_params(deep=False).items():
             if name == "init" and value is not None and not isinstance(value, str):
                 arrays[f"parameter/{name}"] = np.asarray(value, dtype=float)
             elif name != "callbacks":
                 parameters[name] = to_plain(value)
+                if parameters[name] is None and value is not None:
+                    unknown.add(name)
         names = getattr(self, "feature_names_in_", None)
         header = {
             "class": type(self).__name__,
             "parameters": parameters,
-            "own": [
-                n for n in ("contrast", "schedule") if getattr(self, n, None) is not None and parameters[n] is None
-            ],
+            "own": [name for name in ("contrast", "schedule") if name in unknown],
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else [str(name) for name in names],
             "scale": self.scale_,
