@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> list[Record]:
         outcomes += part
     for outcome in outcomes:
         records += _records(outcome)
-    for measure, report in ((_digits, _report_digits), (_costs, _report_costs)):
+    for measure, report in ((_several, _report_several), (_digits, _report_digits), (_costs, _report_costs)):
         found = measure(options.quick)
         print(report(found) + "\n", flush=True)
         records += found
@@ -198,6 +198,42 @@ def _report(title: str, outcomes: list[Outcome]) -> str:
         f"t={at[-1]}, ours / that of the known support, and in how many trials the support is right"
     )
     return table(text, "", columns, rows)
+
+
+def _several(quick: bool) -> list[Record]:
+    """Return mean errors of three components in 60 features, and of their span."""
+    supports = (range(5), range(10, 18), range(30, 40))
+    true = np.zeros((3, 60))
+    for vector, support in zip(true, supports, strict=True):
+        vector[support] = len(support) ** -0.5
+    records = []
+    for variances in ((50.0, 20.0, 8.0), (3.0, 2.5, 2.0)):
+        for samples in (300, 3000) if quick else (300, 3000, 30_000):
+            say(f"three components of variances {variances}, {samples} samples ...")
+            errors: dict[str, list[FloatArray]] = {}
+            for trial in range(5 if quick else 40):
+                rng = np.random.default_rng([SEED, samples, round(variances[0]), trial])
+                rows = rng.standard_normal((samples, 60))
+                rows += rng.standard_normal((samples, 3)) * np.sqrt(np.array(variances) - 1.0) @ true
+                dense = np.linalg.eigh(rows.T @ rows)[1][:, :-4:-1].T
+                for method, found in ((RUNNING, dense), (OURS, StreamingSparsePCA(3).fit(rows).components_)):
+                    each = 1.0 - np.abs((found * true).sum(axis=1))
+                    span = 1.0 - np.sum((found @ true.T) ** 2) / 3.0
+                    errors.setdefault(method, []).append(np.array([*each, span]))
+            setting = f"variances {', '.join(f'{v:g}' for v in variances)}, {samples} samples"
+            for method, values in errors.items():
+                for name, value in zip(("first", "second", "third", "span"), np.mean(values, axis=0), strict=True):
+                    records.append(Record(NAME, method, setting, f"mean_error_of_{name}", float(value)))
+    return records
+
+
+def _report_several(records: list[Record]) -> str:
+    columns = [record.metric.removeprefix("mean_error_of_") for record in records[:4]]
+    rows = [
+        (f"{first.setting}, {first.method}", [exponent(r.value) for r in (first, *rest)])
+        for first, *rest in (records[i : i + 4] for i in range(0, len(records), 4))
+    ]
+    return table("three components of 5, 8 and 10 entries in 60 features: mean errors", "", columns, rows)
 
 
 def _digits(quick: bool) -> list[Record]:

@@ -16,6 +16,7 @@ from orthostream.experiments.methods import (
     DEEP,
     FORGETTING,
     ICA,
+    KNOWN_SUPPORT,
     L4,
     NCBDL,
     PCA,
@@ -24,6 +25,7 @@ from orthostream.experiments.methods import (
     SFW,
     SFW_OWN,
     SFW_POLAR,
+    SPARSE_EIGENVECTORS,
 )
 from orthostream.experiments.plan import Plan
 from orthostream.experiments.registry import _ROWS, BASELINES, METHODS, OFFLINE, ONLINE, OPTIONAL, TABLE, contender
@@ -44,7 +46,7 @@ def test_no_two_rows_share_a_name_or_a_line() -> None:
 
 def test_every_name_has_its_row() -> None:
     names = {value for key, value in vars(methods).items() if key.isupper()}
-    assert names - set(METHODS) == {AODL_PASSES, RUNNING_PCA, methods.SPARSE_EIGENVECTORS, methods.KNOWN_SUPPORT}
+    assert names - set(METHODS) == {AODL_PASSES, RUNNING_PCA, SPARSE_EIGENVECTORS, KNOWN_SUPPORT}
 
 
 def test_efforts_are_fields_of_a_plan() -> None:

@@ -12,6 +12,7 @@ import pytest
 from orthostream.optimize import (
     ConstantSchedule,
     CoolThenConstant,
+    Guarded,
     HandOver,
     L1Ball,
     L2Ball,
@@ -45,6 +46,8 @@ CASES: dict[str, tuple[StochasticFrankWolfe, tuple[int, ...], Any]] = {
     ),
     "hand-over": (StochasticFrankWolfe(SpectralBall(), HandOver(), post_step=PolarStep()), (), np.float64),
     "hand-over, stack": (StochasticFrankWolfe(SpectralBall(), HandOver(4), post_step=PolarStep()), (3,), np.float32),
+    "guarded": (StochasticFrankWolfe(SpectralBall(), Guarded(), post_step=PolarStep()), (), np.float64),
+    "guarded, stack": (StochasticFrankWolfe(SpectralBall(), Guarded(), post_step=PolarStep()), (3,), np.float64),
     "replay": (StochasticFrankWolfe(SpectralBall(), Replay(), post_step=PolarStep()), (2,), np.float64),
     "sparse eigenvectors": (StochasticFrankWolfe(L2Ball(), SparseEigenvectors()), (2,), np.float64),
     "sparse eigenvectors, sketched, a stack": (

@@ -53,12 +53,14 @@ class SavedEstimator:
                 arrays["pending_weight"] = self.pending_weight_
         if self._centre is not None:
             arrays |= {f"centre/{name}": array for name, array in self._centre.to_arrays().items()}
-        parameters = {}
+        parameters, unknown = {}, set()
         for name, value in self.get_params(deep=False).items():
             if name in ("init", "center") and value is not None and not isinstance(value, str):
                 arrays[f"parameter/{name}"] = np.asarray(value, dtype=float)
             elif name != "callbacks":
                 parameters[name] = to_plain(value)
+                if parameters[name] is None and value is not None:
+                    unknown.add(name)
         youth = self._youth
         if youth is not None:
             arrays["youth"] = youth.rows
@@ -66,9 +68,7 @@ class SavedEstimator:
         header = {
             "class": type(self).__name__,
             "parameters": parameters,
-            "own": [
-                n for n in ("contrast", "schedule") if parameters.get(n, "") is None and getattr(self, n) is not None
-            ],
+            "own": [name for name in ("contrast", "schedule") if name in unknown],
             "n_features_in": self.n_features_in_,
             "feature_names_in": None if names is None else [str(name) for name in names],
             "scale": self.scale_,

@@ -162,6 +162,21 @@ def test_without_noise_and_loss_components_are_the_eigenvectors(rng: Rng) -> Non
     np.testing.assert_allclose(variances, [9.0, 5.0, 4.0, 2.0, 1.0, 0.5], rtol=1e-9)
 
 
+def test_stray_entries_of_a_component_do_not_spoil_a_later_one() -> None:
+    """The first component of this stream has small entries on the support of the third, nearly parallel to it."""
+    rng = np.random.default_rng([777, 7])
+    true = np.zeros((3, 60))
+    for vector, support in zip(true, (range(5), range(10, 18), range(30, 40)), strict=True):
+        vector[support] = rng.choice([-1.0, 1.0], len(support)) / len(support) ** 0.5
+    rows = rng.standard_normal((30_000, 60))
+    for vector, variance in zip(true, (3.0, 2.5, 2.0), strict=True):
+        rows += np.outer((variance - 1.0) ** 0.5 * rng.standard_normal(30_000), vector)
+    found, _ = sparse_components(moments_of(rows)[0], 30_000, 3, Tolerance())
+    assert found[0, 30:40].any()
+    assert (1.0 - np.abs((found * true).sum(axis=1)) < 0.005).all()
+    np.testing.assert_allclose(found @ found.T, np.eye(3), atol=1e-12)
+
+
 # -- the estimate ----------------------------------------------------------------------------------------------------
 
 

@@ -89,10 +89,11 @@ def start_guard(g: Any, typical: float) -> None:
     g[ANCHOR_AGE] = g[TRUSTED] = 1.0
 
 
-def move_limit(g: Any, longer: float, shorter: float, silent: float, typical: float, atoms: int) -> None:
+def move_limit(g: Any, longer: float, shorter: float, silent: float, typical: float, atoms: int) -> bool:
     """Move the limit of the length, given how many samples are longer, shorter, and next to nothing.
 
-    ``typical`` is the mean of the logarithm of the squared lengths.
+    ``typical`` is the mean of the logarithm of the squared lengths. Return whether the first samples turn out to have
+    been outliers, so that what was learnt from them must be forgotten.
     """
     rate = max(RATE, 1.0 / (1.0 + 0.1 * g[SEEN]))
     step = rate * (QUANTILE * longer - (1.0 - QUANTILE) * (shorter + CALM * silent))
@@ -100,10 +101,12 @@ def move_limit(g: Any, longer: float, shorter: float, silent: float, typical: fl
     g[LOUD] += longer + shorter
     g[QUIET] = 0.0 if longer + shorter > 0.0 else g[QUIET] + silent
     g[LIMIT] += min(max(step, -LEAP), LEAP)
-    patience = g[LOUD] if g[LOUD] < FEW_LOUD * atoms else LONG_SILENCE * atoms
-    if g[QUIET] > patience:
-        g[LIMIT] = typical
-        g[LOUD] = g[QUIET] = 0.0
+    few = g[LOUD] < FEW_LOUD * atoms
+    if g[QUIET] <= (g[LOUD] if few else LONG_SILENCE * atoms):
+        return False
+    g[LIMIT] = typical
+    g[LOUD] = g[QUIET] = 0.0
+    return bool(few)
 
 
 def mean_weight(g: Any, samples: float, atoms: int) -> float:

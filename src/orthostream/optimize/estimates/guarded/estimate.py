@@ -116,7 +116,9 @@ class Guarded(GradientEstimate):
         guard[..., LIMIT] += np.where(guard[..., SEEN] > 0.0, 2.0 * np.log(factor), 0.0)
         guard[..., LENGTH] *= factor**2
         changed = {"guard": guard, "mean": memory["mean"] * factor}
-        return memory.layout.block(stack, dict(memory) | dict(self.course.rescaled(memory, factor)) | changed)
+        inner = self.course.layout(memory["gradient"].shape[len(stack) :])
+        course = self.course.rescaled(ArrayBlock(inner, memory.array[..., : inner.size]), factor)
+        return memory.layout.block(stack, dict(memory) | dict(course) | changed)
 
     def energy(self, memory: ArrayBlock) -> FloatArray:
         return self.course.energy(memory)
@@ -187,8 +189,12 @@ class Guarded(GradientEstimate):
         self._begin(new, numbers, x, squares, typical)
         limits = np.reshape(np.exp([g[LIMIT] for g in numbers]), stack)
         door = arrays.admit(squares, weights, limits)
-        for g, counts, length in zip(numbers, door.counts, typical, strict=True):
+        forget = [
             decide.move_limit(g, counts[0], counts[1], counts[2], length, x.shape[-1])
+            for g, counts, length in zip(numbers, door.counts, typical, strict=True)
+        ]
+        new.array[np.reshape(forget, stack), : self.course.layout(x.shape[-2:]).size] = 0.0
+        after_door, untaught = [list(g) for g in numbers], new.array.copy()
         live = np.reshape([samples > 0.0 for samples in door.samples], stack)
         gamma = 0.0
         if live.any():
@@ -198,11 +204,11 @@ class Guarded(GradientEstimate):
                 see_centred = np.reshape([g[CENTRED] == 1.0 for g in numbers], stack)
                 own = arrays.choose(see_centred, cut, arrays.shortened(batch, door.factors))
             gamma = self._learn(new, numbers, x, arrays.shortened(batch, door.factors), cut, own, door)
+        if not live.all():
+            new.array[~live] = untaught[~live]
+            alive = live.reshape(-1).tolist()
+            numbers = [g if one else door for g, door, one in zip(numbers, after_door, alive, strict=True)]
         new["guard"].reshape(-1, GUARD_COUNT)[:] = numbers
-        if gamma and not live.all():
-            keep = memory.array[~live]
-            keep[..., new.layout.places["guard"]] = new.array[~live][..., new.layout.places["guard"]]
-            new.array[~live] = keep
         return new["gradient"], gamma, new
 
     @staticmethod

@@ -72,7 +72,9 @@ def guarded_update(
     if g[SEEN] == 0.0:
         start_guard(g, typical)
         matrices[POINT:] = x
-    factors, admitted, samples = admit(g, squares, weights, typical, 0 if again else atoms)
+    factors, admitted, samples, forget = admit(g, squares, weights, typical, 0 if again else atoms)
+    if forget:
+        block[:inner] = 0.0
     if samples == 0.0:
         return gradient, 0.0, block
     cut = shorten(centred, factors)
@@ -147,7 +149,7 @@ def typical_length(squares: Any, weights: Any) -> float:
 def admit(g: Any, squares: Any, weights: Any, typical: float, atoms: int) -> Any:
     """Return the factors that cut long samples, the weights without silent samples, and the sum of these weights.
 
-    With 0 atoms the limit stays where it is.
+    Also return whether to forget what was learnt so far. With 0 atoms the limit stays where it is.
     """
     limit = math.exp(g[LIMIT])
     factors, admitted = np.ones_like(squares), weights.copy()
@@ -164,9 +166,8 @@ def admit(g: Any, squares: Any, weights: Any, typical: float, atoms: int) -> Any
         else:
             shorter += weights[i]
         samples += admitted[i]
-    if atoms > 0:
-        move_limit(g, longer, shorter, silent, typical, atoms)
-    return factors, admitted, samples
+    forget = atoms > 0 and move_limit(g, longer, shorter, silent, typical, atoms)
+    return factors, admitted, samples, forget
 
 
 def shorten(rows: Any, factors: Any) -> Any:

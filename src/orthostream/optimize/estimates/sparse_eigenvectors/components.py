@@ -7,11 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray
-from orthostream.optimize.estimates.sparse_eigenvectors.moment import Moment
+from orthostream.optimize.estimates.sparse_eigenvectors.moment import Moment, span
 from orthostream.optimize.estimates.sparse_eigenvectors.support import Indices, most_certain_first, standard_errors
 
 #: How often the support is looked for again, with the component that the last one gave.
 _ROUNDS = 4
+
+#: The part of a component's energy that may be given up to be orthogonal to stray entries of those before it.
+_ENTANGLED = 0.01
 
 #: Variances below this part of a feature's own are rounding.
 _ROUNDING = 1e-12
@@ -70,7 +73,7 @@ def _component(moment: Moment, samples: float, left: FloatArray, found: FloatArr
         outside[support] = False
         entries = np.where(outside, _pulled(moment, component, found) / variance, component) * alive
         order, size = most_certain_first(entries, _errors(moment, samples, left, variance, entries, outside))
-        last, support = support, _wide_enough(order, size, found)
+        last, support = support, _free_enough(entries, _wide_enough(order, size, found), found)
         if np.array_equal(support, last):
             break
         variance, component = moment.leading(support, found)
@@ -117,6 +120,27 @@ def _wide_enough(order: Indices, size: int, found: FloatArray) -> Indices:
     while np.count_nonzero(found[:, order[:size]].any(axis=1)) >= size:
         size += 1
     return np.sort(order[:size])
+
+
+def _free_enough(entries: FloatArray, support: Indices, found: FloatArray) -> Indices:
+    """Return a support on which these entries are nearly orthogonal to the found components.
+
+    A found component may have stray entries on the support, small but parallel to the component that is sought. To be
+    orthogonal to them it needs the other features of the found one too.
+
+    >>> found = np.array([[0.9998, 0.014, 0.014]])
+    >>> _free_enough(np.array([-0.02, 0.7, 0.7]), np.array([1, 2]), found)
+    array([0, 1, 2])
+    """
+    while len(support) < len(entries):
+        part = entries[support]
+        basis = span(found[:, support].T)
+        if np.sum((basis.T @ part) ** 2) <= _ENTANGLED * (part @ part):
+            break
+        overlapping = found[found[:, support].any(axis=1)]
+        wider = np.union1d(support, np.flatnonzero(overlapping.any(axis=0)))
+        support = wider if len(wider) > len(support) else np.arange(len(entries))
+    return support
 
 
 def _pulled(moment: Moment, component: FloatArray, found: FloatArray) -> FloatArray:

@@ -53,7 +53,7 @@ class Moment(ABC):
 
         There must be more features than rows that are not zero on them.
         """
-        basis = _span(before[:, support].T)
+        basis = span(before[:, support].T)
         vector = self.direction(support, basis)
         vector = vector - basis @ (basis.T @ vector)
         component = np.zeros(len(self.diagonal))
@@ -77,7 +77,7 @@ def last_eigenvector(matrix: FloatArray, kernel: FloatArray, scale: float) -> Fl
     return leading
 
 
-def _span(vectors: FloatArray) -> FloatArray:
+def span(vectors: FloatArray) -> FloatArray:
     """Return an orthonormal basis of the span of the columns."""
     left, sizes, _ = np.linalg.svd(vectors, full_matrices=False)
     basis: FloatArray = left[:, sizes > _DEPENDENT]
