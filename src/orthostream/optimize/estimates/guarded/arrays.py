@@ -84,6 +84,8 @@ def leads(
         )
     ours, theirs = (course**3).sum(axis=-1), (anchor**3).sum(axis=-1)
     less = (own_anchor - own_course).sum(axis=-1) * np.sqrt(np.vecdot(course, course))
+    if matrices.shape[-2] != matrices.shape[-1]:
+        less *= 0.0
     found = [np.reshape(np.vecdot(one, weights), -1).tolist() for one in (ours - theirs, ours, less)]
     return list(zip(*found, strict=True))
 

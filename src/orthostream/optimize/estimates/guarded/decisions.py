@@ -214,11 +214,14 @@ def _deviations_ahead(g: Any, n: Any) -> float:
     """Return by how many standard deviations the course is ahead of the anchor.
 
     l3 decides about spike and slab. While the course has the lp contrast too, which of the two dictionaries has the
-    better memory is the question, and a lead in either norm counts; the same if codes are exactly sparse.
+    better memory is the question, and a lead in either norm counts; the same if codes are exactly sparse. With fewer
+    atoms than features l1 is not asked: it is smallest for atoms that hold the least energy.
     """
     if g[COMPARED] < ENOUGH:
         return 0.0
     ahead: float = g[LEAD] / math.sqrt(max(g[LEAD_POWER], TINY))
+    if g[LEAD_L1_POWER] == 0.0:
+        return ahead
     sparser: float = g[LEAD_L1] / math.sqrt(max(g[LEAD_L1_POWER], TINY))
     if n[PHASE] == 0.0:
         return max(ahead, sparser)

@@ -215,7 +215,7 @@ def lead_of_course(matrices: Any, cut: Any, own: Any, offset: bool, weights: Any
         lead += weights[i] * (ours - theirs)
         contrast += weights[i] * ours
         lead_l1 += weights[i] * less * unit * math.sqrt(square)
-    return lead, contrast, lead_l1
+    return lead, contrast, lead_l1 if cut.shape[1] == course.shape[1] else 0.0
 
 
 def teach_anchor(matrices: Any, moments: Any, cut: Any, weights: Any, samples: float, unit: float, rho: float) -> None:
