@@ -21,7 +21,7 @@ from orthostream.datasets import make_bernoulli_gaussian
 from orthostream.optimize import LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe, polar
 
 from .learner_field import run_field
-from .measure import Record, best_time, duration, table, write_json
+from .measure import Record, best_time, duration, grown_up, table, write_json
 from .two_svd_loop import TwoSVDLoop
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -125,6 +125,7 @@ def _ours_plain(stream: list[Array]) -> Iterator[None]:
 
 
 def _ours(stream: list[Array], learner: OrthogonalDictionaryLearning) -> Iterator[None]:
+    grown_up(learner, stream[0])
     for rows in stream:
         learner.partial_fit(rows)
         yield

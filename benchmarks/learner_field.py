@@ -20,7 +20,7 @@ from orthostream._compile import can_compile, without_numba
 from .learner_field_goals import FAST, LOOP, NAME, OURS, report
 from .learner_field_streams import PHOTOGRAPH, PLAIN_LAYOUT, SYNTHETIC, TEMPERATURE, Stream, cut, layouts, streams
 from .learner_field_streams import synthetic as synthetic_rows
-from .measure import Record, best_time, say, write_json
+from .measure import Record, best_time, grown_up, say, write_json
 from .two_svd_loop import TwoSVDLoop
 
 #: Steps of a chunk, and chunks that are dropped: 200 steps.
@@ -119,9 +119,9 @@ def _measure(stream: Stream, batch: int, atoms: int, effort: Effort) -> list[Rec
     batches = cut(stream.rows, batch)
     loop = TwoSVDLoop(size, atoms)
     methods = {LOOP: Method(loop.step_with_gaps if np.isnan(stream.rows).any() else loop.step, batches)}
-    methods[OURS] = Method(_learner(atoms).partial_fit, batches, without_numba)
+    methods[OURS] = Method(_learner(atoms, batches[0]).partial_fit, batches, without_numba)
     if can_compile():
-        methods[FAST] = Method(_learner(atoms).partial_fit, batches)
+        methods[FAST] = Method(_learner(atoms, batches[0]).partial_fit, batches)
     times = interleaved(methods, effort.seconds, effort.chunks)
     records = [Record(NAME, "one N x N product", setting, "seconds", _product(size))]
     for name, taken in times.items():
@@ -137,7 +137,7 @@ def _measure_layouts(name: str, rows: Any, effort: Effort, batch: int = 6) -> tu
     setting = f"layouts of {name}, N={size} B={batch} K={size}"
     say(f"{setting} ...")
     found, missing = layouts(rows, batch)
-    methods = {layout: Method(_learner(size).partial_fit, batches) for layout, batches in found.items()}
+    methods = {layout: Method(_learner(size, batches[0]).partial_fit, batches) for layout, batches in found.items()}
     times = interleaved(methods, effort.seconds, effort.chunks)
     plain = times[PLAIN_LAYOUT]
     records = []
@@ -148,8 +148,8 @@ def _measure_layouts(name: str, rows: Any, effort: Effort, batch: int = 6) -> tu
     return records, missing
 
 
-def _learner(atoms: int) -> OrthogonalDictionaryLearning:
-    return OrthogonalDictionaryLearning(n_components=atoms, random_state=0)
+def _learner(atoms: int, first: Any) -> Any:
+    return grown_up(OrthogonalDictionaryLearning(n_components=atoms, random_state=0), first)
 
 
 def _seconds(method: str, setting: str, taken: Timing) -> list[Record]:

@@ -21,8 +21,21 @@ from orthostream.experiments.convergence import moments
 from orthostream.experiments.style import new_figure, paper_style
 from orthostream.optimize import Guarded, LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe, polar
 
+from . import young
 from .adverse import run_adverse
-from .measure import LINES, SEED, Record, best_time, duration, exponent, recovery_errors, say, table, write_json
+from .measure import (
+    LINES,
+    SEED,
+    Record,
+    best_time,
+    duration,
+    exponent,
+    grown_up,
+    recovery_errors,
+    say,
+    table,
+    write_json,
+)
 
 NAME = "recovery"
 EXACT, AVERAGED, PAPER = "exact", "averaged", "paper"
@@ -128,6 +141,7 @@ def run(options: argparse.Namespace) -> list[Record]:
             found = [r for problem in _within(effort, WITH_RIVALS) for r in _rivals(problem, effort.rivals)]
             print(_report_rivals(found, effort.rivals), flush=True)
             records += found
+    records += young.measure(effort.largest, effort.trials)
     costs = _costs([size for size in (10, 56, 128) if size <= max(effort.largest, 10)])
     print(_report_costs(costs))
     records += costs
@@ -358,6 +372,8 @@ def _costs(sizes: Sequence[int], batch: int = 6, first: int = 200, steps: int = 
         setting = f"N={size} B={batch}"
         records.append(Record(NAME, "one N x N product", setting, "seconds", product))
         for name, learner in learners.items():
+            if isinstance(learner, OrthogonalDictionaryLearning):
+                grown_up(learner, stream[0])
             seconds = _seconds_per_step(learner, stream, first)
             records.append(Record(NAME, name, setting, "seconds_per_step", seconds))
             records.append(Record(NAME, name, setting, "products_per_step", seconds / product))

@@ -14,8 +14,9 @@ from orthostream.optimize.estimates.guarded.rehearsal import Rehearsal
 YOUTH = 40
 #: The largest number of samples per atom in the buffer.
 BUFFER = 20
-#: How many samples are rehearsed for each new one, and how many at a time, per atom.
-TIMES, AT_A_TIME = 8, 0.5
+#: How many samples are rehearsed for each new one, and how many at a time, per atom; but no more at a time than so many
+#: times a mini-batch, because the learner's clock counts mini-batches.
+TIMES, AT_A_TIME, LARGER = 8, 0.5, 5
 #: The largest number of readings in the buffer; learners that would need more have no youth.
 LARGEST = 10_000_000
 #: Steps through the buffer from one rehearsed sample to the next, so that a mini-batch is not one stretch of samples.
@@ -42,7 +43,7 @@ class Youth:
             return state
         self.rows = np.concatenate([self.rows, rows])[-BUFFER * self.atoms :]
         self.owed += TIMES * len(rows)
-        size = max(len(rows), int(AT_A_TIME * self.atoms), 1)
+        size = max(len(rows), min(int(AT_A_TIME * self.atoms), LARGER * len(rows)))
         assert isinstance(solver.estimate, Guarded)
         again = StochasticFrankWolfe(solver.feasible, Rehearsal(solver.estimate), post_step=solver.post_step)
         t = state.t

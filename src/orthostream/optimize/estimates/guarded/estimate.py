@@ -194,8 +194,9 @@ class Guarded(GradientEstimate):
             for g, counts, length in zip(numbers, door.counts, typical, strict=True)
         ]
         new.array[np.reshape(forget, stack), : self.course.layout(x.shape[-2:]).size] = 0.0
-        after_door, untaught = [list(g) for g in numbers], new.array.copy()
+        after_door = [list(g) for g in numbers]
         live = np.reshape([samples > 0.0 for samples in door.samples], stack)
+        untaught = new.array if live.all() else new.array.copy()
         gamma = 0.0
         if live.any():
             cut = arrays.shortened(centred, door.factors)
