@@ -95,7 +95,7 @@ def recovery_errors(learnt: FloatArray, true: FloatArray) -> FloatArray:
 
 
 def grown_up(learner: Any, rows: Any) -> Any:
-    """Feed a learner its first rows so that it rehearses nothing later: weights end its youth, when a step costs more."""
+    """Feed a learner its first rows so that it rehearses nothing later: weights end the youth, when steps cost more."""
     return learner.partial_fit(rows, sample_weight=np.ones(len(rows)))
 
 
