@@ -72,7 +72,7 @@ def _shrink(codes: Any, shrunk: Any) -> float:
     return total
 
 
-def _moved(codes: Any, change: Any, total: float) -> bool:
+def _settles(codes: Any, change: Any, total: float) -> bool:
     """Add the change to the codes; return whether they have settled."""
     moved = 0.0
     for j in range(codes.size):
@@ -103,7 +103,7 @@ def _fill_gaps(rows: Any, codes: Any, places: Any, ends: Any, dictionary: Any) -
                 row[g] += step
                 for j in range(code.size):
                     change[j] += step * dictionary[g, j]
-            if _moved(code, change, total):
+            if _settles(code, change, total):
                 break
 
 
@@ -130,7 +130,7 @@ def _fill_few_atoms(rows: Any, codes: Any, filled: Any, places: Any, ends: Any, 
     for i in range(codes.shape[0]):
         gaps = places[start : ends[i]]
         start = ends[i]
-        if not _equal(gaps, last):  # rows often have the gaps of the row before
+        if gaps.size and not _equal(gaps, last):  # rows often have the gaps of the row before
             _gap_products(gaps, dictionary, products)
             last = gaps
         code, gap_code, weighted = codes[i], filled[i], sums[i]
@@ -146,7 +146,7 @@ def _fill_few_atoms(rows: Any, codes: Any, filled: Any, places: Any, ends: Any, 
                     change[j] += factor * products[k, j]
             for j in range(atoms):
                 gap_code[j] += change[j]
-            if _moved(code, change, total):
+            if _settles(code, change, total):
                 break
     decoded = np.dot(sums, dictionary.T)
     start = 0

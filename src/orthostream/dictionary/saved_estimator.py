@@ -125,7 +125,7 @@ class SavedEstimator:
         if parameters.keys() & {"contrast", "schedule", "average", "method", "variance_loss"}:
             estimator.state_ = estimator.solver_.adopted(estimator.state_, before)
         if header.get("youth") is not None and has_youth(estimator.solver_, estimator.state_):
-            estimator._youth = Youth.from_plain(header["youth"], arrays["youth"])
+            estimator._youth = Youth.from_plain(header["youth"], arrays["youth"], estimator.state_.x.shape)
         centre = {n.removeprefix("centre/"): a for n, a in arrays.items() if n.startswith("centre/")}
         estimator._centre = restored_centre(words.get("center"), estimator.state_.x.shape, centre)
         estimator._centre = estimator._make_centre()

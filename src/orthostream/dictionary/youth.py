@@ -24,7 +24,7 @@ _STRIDE = 7
 
 
 class Youth:
-    """The buffer of a young learner. A dictionary is found from a third of the samples that one pass would take."""
+    """The samples that a young learner rehearses. With them the dictionary is found from a third of the samples."""
 
     def __init__(self, features: int, atoms: int) -> None:
         self.atoms = atoms
@@ -46,23 +46,26 @@ class Youth:
         size = max(len(rows), min(int(AT_A_TIME * self.atoms), LARGER * len(rows)))
         assert isinstance(solver.estimate, Guarded)
         again = StochasticFrankWolfe(solver.feasible, Rehearsal(solver.estimate), post_step=solver.post_step)
-        t = state.t
+        t, average = state.t, state.average
+        state = state._replace(average=None)
         while self.owed >= size:
             self.owed -= size
             if len(self.rows) >= size:
                 which = (self.place + _STRIDE * np.arange(size)) % len(self.rows)
-                self.place = int(self.place + _STRIDE * size + 3) % len(self.rows)
+                self.place = int(self.place + _STRIDE * size + 3) % len(self.rows)  # 3: others next time
                 state = again.step(state, self.rows[which])
-        return state._replace(t=t)
+        return state._replace(t=t, average=average)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the numbers as data for JSON; the rows are saved as an array."""
-        return {"atoms": self.atoms, "seen": self.seen, "owed": self.owed, "place": self.place}
+        return {"seen": self.seen, "owed": self.owed, "place": self.place}
 
     @classmethod
-    def from_plain(cls, numbers: dict[str, Any], rows: FloatArray) -> Youth:
-        """Return the youth that was saved."""
-        youth = cls(rows.shape[1], int(numbers["atoms"]))
+    def from_plain(cls, numbers: dict[str, Any], rows: FloatArray, shape: tuple[int, ...]) -> Youth:
+        """Return the youth that was saved, of a learner whose dictionary has this shape."""
+        if rows.ndim != 2 or rows.shape[1] != shape[0]:
+            raise ValueError(f"the buffer has shape {rows.shape}, but there are {shape[0]} features.")
+        youth = cls(*shape)
         youth.rows = np.array(rows, dtype=float)
         youth.seen, youth.owed, youth.place = (int(numbers[name]) for name in ("seen", "owed", "place"))
         return youth

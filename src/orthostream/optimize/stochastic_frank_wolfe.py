@@ -213,7 +213,10 @@ class StochasticFrankWolfe:
         average = None
         if self.average:
             average = state.x.copy() if state.average is None else state.average
-        return state._replace(memory=self.estimate.adopted(state, other.estimate), average=average)
+        memory = self.estimate.adopted(state, other.estimate)
+        if memory.layout.shapes != state.memory.layout.shapes:  # only the other estimate knows a better point
+            state = state._replace(x=other.answer(state))
+        return state._replace(memory=memory, average=average)
 
     def answer(self, state: State) -> FloatArray:
         """Return the point to report: the current one, unless the estimate knows a better one."""

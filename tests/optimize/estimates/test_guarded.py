@@ -246,7 +246,7 @@ def test_what_is_not_finite_is_refused(rng: Rng) -> None:
 
 def numbers() -> list[float]:
     g = [0.0] * GUARD_COUNT
-    decisions.start_guard(g, 0.0)
+    decisions.start_guard(g, 0.0, 0.0)
     return g
 
 

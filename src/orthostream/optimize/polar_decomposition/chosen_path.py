@@ -14,6 +14,7 @@ from orthostream.optimize.kernel import Kernel, compiled_kernel
 from orthostream.optimize.polar_decomposition.coefficients import (
     LARGEST_RADIUS,
     LOWEST,
+    PATIENT,
     RIDGE,
     RIDGED,
     TOLERANCE,
@@ -21,9 +22,6 @@ from orthostream.optimize.polar_decomposition.coefficients import (
 )
 from orthostream.optimize.polar_decomposition.exact import eigen_polar, exact_polar
 from orthostream.optimize.polar_decomposition.products import near_polar, product_polar
-
-#: How many times the exact path is taken for nearly singular matrices before the product path is tried.
-PATIENT = 100
 
 #: Up to this size a single matrix takes the exact path without Numba: an SVD costs less than the calls of NumPy.
 SMALL = 20

@@ -25,8 +25,9 @@ EVERY, PART = 1.0, 0.03
 BLOCK = 20.0
 # Length of the memory of the comparison, in samples per atom, and the mini-batches it needs before it decides.
 LEAD_MEMORY, ENOUGH = 100.0, 8.0
-# Deviations by which the course must be behind to lose trust, ahead to win it, and ahead to replace the anchor.
-BEHIND, AHEAD, FAR_AHEAD = -2.0, 3.0, 8.0
+# Deviations by which the course must be behind to lose trust and to start again, ahead to win it, and ahead to replace
+# the anchor.
+BEHIND, FAR_BEHIND, AHEAD, FAR_AHEAD = -2.0, -3.0, 3.0, 8.0
 # Replacing the anchor also takes a lead of this share of the contrast.
 CLEARLY = 0.15
 # Ratio of spike to slab below which codes count as exactly sparse, so that their l1 norm decides too.

@@ -21,6 +21,7 @@ from orthostream.optimize.estimates.guarded.constants import (
     EVERY,
     EXACT,
     FAR_AHEAD,
+    FAR_BEHIND,
     FEW_LOUD,
     LATE,
     LEAD_MEMORY,
@@ -81,12 +82,17 @@ from orthostream.optimize.estimates.hand_over.layout import (
 )
 
 
-def start_guard(g: Any, typical: float) -> None:
-    """Set the numbers to their first values, given the mean of the logarithm of the first squared lengths."""
+def start_guard(g: Any, typical: float, changes: float) -> None:
+    """Set the numbers to their first values.
+
+    ``typical`` is the mean of the logarithm of the first squared lengths, ``changes`` the number of abrupt changes that
+    the course has seen: it may have learnt without a guard.
+    """
     for i in range(GUARD_COUNT):
         g[i] = 0.0
     g[LIMIT] = typical
     g[ANCHOR_AGE] = g[TRUSTED] = 1.0
+    g[KNOWN_CHANGES] = changes
 
 
 def move_limit(g: Any, longer: float, shorter: float, silent: float, typical: float, atoms: int) -> bool:
@@ -105,7 +111,10 @@ def move_limit(g: Any, longer: float, shorter: float, silent: float, typical: fl
     if g[QUIET] <= (g[LOUD] if few else LONG_SILENCE * atoms):
         return False
     g[LIMIT] = typical
-    g[LOUD] = g[QUIET] = 0.0
+    g[QUIET] = g[AVERAGED] = 0.0
+    if few:  # weights start at 1 again, so that the next samples replace what the anchor has learnt
+        g[LOUD] = 0.0
+        g[ANCHOR_AGE] = 1.0
     return bool(few)
 
 
@@ -166,13 +175,13 @@ def compare(g: Any, lead: float, contrast: float, lead_l1: float, per_atom: floa
 def judge(g: Any, n: Any) -> int:
     """Decide which dictionary is trusted; return whether the course or the anchor starts again from the other."""
     if n[CHANGES] > g[KNOWN_CHANGES]:
-        g[KNOWN_CHANGES] = n[CHANGES]
         g[TRUSTED] = 0.0
+    g[KNOWN_CHANGES] = n[CHANGES]  # also downwards: a course that was forgotten counts from 0
     ahead = _deviations_ahead(g, n)
     verdict = NOTHING_MORE
     if ahead < BEHIND:
         g[TRUSTED] = 0.0
-        if g[TRIAL] > TRIAL_LENGTH:
+        if ahead < FAR_BEHIND and g[TRIAL] > TRIAL_LENGTH:
             verdict = RESTART
             g[RESTARTS] += 1.0
             g[TRIAL] = 0.0
@@ -204,7 +213,9 @@ def start_from_anchor(n: Any, g: Any, square: float) -> None:
         n[PHASE] = 0.0
     n[EVIDENCE] = n[TURN] = n[WAITED] = 0.0
     n[TRUST] = 1.0
-    n[TOLERATED] = ANY  # the anchor stands near the truth: correlated gates are a property of the data
+    # If the anchor is near the truth, correlated gates are a property of the data; if it is not, they are a pair of atoms
+    # that is still mixed. Two of three trials assume the first.
+    n[TOLERATED] = ANY if g[RESTARTS] % 3.0 != 0.0 else 0.0
     n[AGE] = g[ANCHOR_AGE]
     g[CENTRED] = 1.0 - g[CENTRED] if has_offset(g, square) else 0.0
     g[SINCE] = 0.0

@@ -33,7 +33,7 @@ from orthostream.optimize.estimates.guarded.layout import (
     TRUSTED,
 )
 from orthostream.optimize.estimates.hand_over import HandOver
-from orthostream.optimize.estimates.hand_over.layout import COUNT, FORCE
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.polar_decomposition import polar
@@ -63,9 +63,9 @@ class Guarded(GradientEstimate):
     The hand-over, here called the *course*, can go wrong on streams that are not what it expects: bursts, repeats,
     supports that stay. So an *anchor* learns beside it: l3 with a long memory and a mean over its points, the cautious
     choice. Every 20 samples per atom a snapshot of both dictionaries is taken. The samples of the second half of that
-    time, which neither snapshot has seen and which repeat none that it has seen lately, tell which one makes sparser
-    codes. `answer` is the dictionary that is trusted. A course that stays behind starts again from the anchor, and an
-    anchor that is far behind, as after a change, starts again from the course.
+    time tell which one makes sparser codes: neither snapshot has learnt from them, and samples that repeat at once are
+    over by then. `answer` is the dictionary that is trusted. A course that stays behind starts again from the anchor,
+    and an anchor that is far behind, as after a change, starts again from the course.
 
     A *door* stands in front of both. Samples longer than a running quantile are cut to it, so that no outlier
     dominates, and samples that are next to silence are left out. The anchor, and after a restart the course, subtract
@@ -77,8 +77,9 @@ class Guarded(GradientEstimate):
 
     Notes
     -----
-    Beside the memory of the course there are five matrices of the dictionary's size, four rows and twenty numbers. The
-    anchor takes one polar factor after each sample per atom at first, and after each 3 % of its samples later.
+    Beside the memory of the course there are five matrices of the dictionary's size, three rows of K, a mean of N, and
+    22 numbers. The anchor takes one polar factor after each sample per atom at first, and after each 3 % of its samples
+    later.
 
     Examples
     --------
@@ -125,11 +126,11 @@ class Guarded(GradientEstimate):
 
     def report(self, memory: ArrayBlock, samples: int) -> Report:
         report = self.course.report(memory, samples)
-        return report._replace(trusted=memory["guard"][..., TRUSTED])
+        return report._replace(trusted=_is_trusted(memory).astype(float))
 
     def answer(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
         """Return the course's dictionary where it is trusted, and the anchor's elsewhere."""
-        trusted = (memory["guard"][..., TRUSTED] == 1.0) | (memory["guard"][..., SEEN] == 0.0)
+        trusted = _is_trusted(memory)
         if trusted.all():
             return x
         return arrays.choose(trusted, x, memory["matrices"][..., ANCHOR, :, :])
@@ -151,7 +152,7 @@ class Guarded(GradientEstimate):
         monsters = np.isfinite(sizes) & (sizes > longest)
         if not monsters.any():
             return batch
-        return np.where(monsters, batch * (longest / np.where(monsters, sizes, 1.0)), batch)
+        return batch * np.where(monsters, longest / np.where(monsters, sizes, 1.0), 1.0)
 
     def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
         """Return the saved memory; that of a hand-over without a guard gets a new anchor."""
@@ -177,6 +178,8 @@ class Guarded(GradientEstimate):
         self, memory: ArrayBlock, x: FloatArray, batch: Batch, weights: FloatArray | None
     ) -> tuple[FloatArray, float, ArrayBlock]:
         """Return the course's gradient, gamma (1, or 0 where no sample is admitted), and the memory."""
+        if x.ndim > 2 and not isinstance(batch, np.ndarray):
+            batch = batch.toarray()
         new = ArrayBlock(memory.layout, memory.array.copy())
         stack = x.shape[:-2]
         numbers: list[list[float]] = new["guard"].reshape(-1, GUARD_COUNT).tolist()
@@ -199,16 +202,15 @@ class Guarded(GradientEstimate):
         untaught = new.array if live.all() else new.array.copy()
         gamma = 0.0
         if live.any():
-            cut = arrays.shortened(centred, door.factors)
-            own = cut
+            cut = uncentred = own = arrays.shortened(centred, door.factors)
             if offset is not None:
-                see_centred = np.reshape([g[CENTRED] == 1.0 for g in numbers], stack)
-                own = arrays.choose(see_centred, cut, arrays.shortened(batch, door.factors))
-            gamma = self._learn(new, numbers, x, arrays.shortened(batch, door.factors), cut, own, door)
+                uncentred = arrays.shortened(batch, door.factors)
+                own = arrays.choose(np.reshape([g[CENTRED] == 1.0 for g in numbers], stack), cut, uncentred)
+            gamma = self._learn(new, numbers, x, uncentred, cut, own, door)
         if not live.all():
             new.array[~live] = untaught[~live]
             alive = live.reshape(-1).tolist()
-            numbers = [g if one else door for g, door, one in zip(numbers, after_door, alive, strict=True)]
+            numbers = [g if one else before for g, before, one in zip(numbers, after_door, alive, strict=True)]
         new["guard"].reshape(-1, GUARD_COUNT)[:] = numbers
         return new["gradient"], gamma, new
 
@@ -229,7 +231,7 @@ class Guarded(GradientEstimate):
         """Start the guard of the problems that see their first samples."""
         for i, (g, row) in enumerate(zip(numbers, squares.reshape(len(numbers), -1), strict=True)):
             if g[SEEN] == 0.0 and row.any():
-                decide.start_guard(g, typical[i])
+                decide.start_guard(g, typical[i], float(memory["numbers"].reshape(-1, COUNT)[i, CHANGES]))
                 memory["matrices"].reshape(-1, MATRICES, *x.shape[-2:])[i, POINT:] = x.reshape(-1, *x.shape[-2:])[i]
 
     def _learn(
@@ -237,7 +239,7 @@ class Guarded(GradientEstimate):
         memory: ArrayBlock,
         numbers: list[list[float]],
         x: FloatArray,
-        whole: Batch,
+        uncentred: Batch,
         cut: Batch,
         own: Batch,
         door: arrays.Admitted,
@@ -251,7 +253,7 @@ class Guarded(GradientEstimate):
         shares = door.weights / np.where(totals > 0.0, totals, 1.0)[..., None]
         units = np.reshape(np.exp([-0.5 * g[LIMIT] for g in numbers]), stack)
         per_atom = [max(samples, 1e-200) / atoms for samples in door.samples]
-        self._learn_mean(memory, numbers, whole, shares, door.samples)
+        self._learn_mean(memory, numbers, uncentred, shares, door.samples)
         rho = np.reshape([decide.anchor_weight(g) for g in numbers], stack)
         due = [decide.count_batch(g, each) for g, each in zip(numbers, per_atom, strict=True)]
         matrices = memory["matrices"]
@@ -273,10 +275,10 @@ class Guarded(GradientEstimate):
 
     @staticmethod
     def _learn_mean(
-        memory: ArrayBlock, numbers: list[list[float]], whole: Batch, shares: FloatArray, samples: list[float]
+        memory: ArrayBlock, numbers: list[list[float]], uncentred: Batch, shares: FloatArray, samples: list[float]
     ) -> None:
         mean = memory["mean"]
-        fresh, lengths = arrays.mean_sample(whole, shares)
+        fresh, lengths = arrays.mean_sample(uncentred, shares)
         weights = [
             decide.mean_weight(g, each, memory["moments"].shape[-1]) if each > 0.0 else 0.0
             for g, each in zip(numbers, samples, strict=True)
@@ -322,3 +324,9 @@ class Guarded(GradientEstimate):
             if decide.block_is_over(g):
                 matrices[i, COURSE] = points[i]
                 matrices[i, ANCHOR] = polar(matrices[i, MEAN_POINT], near=matrices[i, ANCHOR], low=MEAN_GUESS)[0]
+
+
+def _is_trusted(memory: ArrayBlock) -> BoolArray:
+    """Return whether the course is reported: if it is trusted, or if there is no anchor yet."""
+    guard = memory["guard"]
+    return np.asarray((guard[..., TRUSTED] == 1.0) | (guard[..., SEEN] == 0.0))

@@ -42,7 +42,7 @@ from orthostream.optimize.estimates.guarded.layout import (
     SEEN,
     THIRD_MOMENT,
 )
-from orthostream.optimize.estimates.hand_over.layout import COUNT, FORCE
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE
 from orthostream.optimize.estimates.hand_over.loops import hand_over_update
 from orthostream.optimize.polar_decomposition.loops import spectral_oracle
 
@@ -63,6 +63,8 @@ def guarded_update(
     mean = block[place + MOMENTS * atoms :]
 
     again = sparse >= AGAIN
+    if again and g[SEEN] == 0.0:
+        return gradient, 0.0, block
     offset = not again and has_offset(g, np.dot(mean, mean))
     centred, squares = subtract_mean(batch, mean, offset)
     largest = np.max(squares)
@@ -70,7 +72,7 @@ def guarded_update(
         return gradient, -1.0, block
     typical = typical_length(squares, weights)
     if g[SEEN] == 0.0:
-        start_guard(g, typical)
+        start_guard(g, typical, block[size + CHANGES])
         matrices[POINT:] = x
     factors, admitted, samples, forget = admit(g, squares, weights, typical, 0 if again else atoms)
     if forget:
