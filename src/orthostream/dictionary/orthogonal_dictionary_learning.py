@@ -35,7 +35,8 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     the contrast ``-||D'y||_3^3`` and hands over to a spike-and-slab contrast once it finds that codes are sparse. It
     then recovers the dictionary of exactly sparse codes exactly, and that of noisy codes as well as the noise allows.
     It chooses the length of its memory by itself: long while the dictionary stays the same, short while it changes. It
-    keeps five matrices of the dictionary's size and a few numbers; nothing grows with the stream.
+    keeps ten matrices of the dictionary's size and a few numbers, and for its first 40 samples per atom a buffer of 20
+    samples per atom, from which it learns several times; nothing grows with the stream.
 
     ============== ============================================ ======================================================
     preset         for                                          what it is

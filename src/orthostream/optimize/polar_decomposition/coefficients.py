@@ -40,9 +40,8 @@ LOWEST = 2.0**-34
 #: Below the guess RIDGED the point to stay close to is added to a matrix, with the weight RIDGE times its norm.
 RIDGED, RIDGE = 2.0**-13, 1e-9
 
-#: How many times the exact path is taken for nearly singular matrices before the product path is tried with a ridge;
-#: and how many of them count as taken if a matrix was well-conditioned before.
-PATIENT, SINGULAR_AGAIN = 100, 95.0
+#: How many times the exact path is taken for nearly singular matrices before the product path is tried.
+PATIENT = 100
 
 #: Room for the steps of a plan.
 MOST_STEPS = 6
@@ -125,12 +124,8 @@ def next_guess(low: float, radius: float, error: float, bound: float) -> float:
 
 
 def guess_to_carry(low: float, guess: float) -> float:
-    """Return a guess for the next call; a negative one, which asks for singular values, if products lose accuracy.
-
-    That is so where the guess falls below what the product path without a ridge can compute. Gradients that become
-    nearly singular later in a stream take the exact path a few times only, not a hundred times as at its start.
-    """
-    return -SINGULAR_AGAIN if low >= RIDGED > guess else max(guess, LOWEST)
+    """Return a guess, or 0 if it falls below what the product path without a ridge can compute accurately."""
+    return 0.0 if low >= RIDGED > guess else max(guess, LOWEST)
 
 
 def proven_low(trace: float, c: float) -> float:

@@ -28,13 +28,16 @@ LEAD_MEMORY, ENOUGH = 100.0, 8.0
 # Deviations by which the course must be behind to lose trust and to start again, ahead to win it, and ahead to replace
 # the anchor.
 BEHIND, FAR_BEHIND, AHEAD, FAR_AHEAD = -2.0, -3.0, 3.0, 8.0
+# A lead below this share of the contrast is not worth a change: it may be rounding.
+LEAST_LEAD = 1e-4
 # Replacing the anchor also takes a lead of this share of the contrast.
 CLEARLY = 0.15
 # Ratio of spike to slab below which codes count as exactly sparse, so that their l1 norm decides too.
 EXACT = 1e-4
 # If a strong correlation of two gates is tolerated, the leads in l1 and l3 that trust takes.
 STRICT_L1, STRICT_L3 = 1.0, -1.0
-# Samples per atom that a course may be behind before it starts again from the anchor.
+# Samples per atom that a course may be behind before it starts again from the anchor; a mini-batch counts for at most
+# one, because after a start the oracle takes the slow exact path for a while.
 TRIAL_LENGTH = 150.0
 # The tolerated correlation of gates of a course that starts from the anchor: any.
 ANY = 1.0

@@ -26,6 +26,7 @@ from orthostream.optimize.estimates.guarded.constants import (
     LATE,
     LEAD_MEMORY,
     LEAP,
+    LEAST_LEAD,
     LONG_SILENCE,
     MEAN_MEMORY,
     OFFSET,
@@ -140,7 +141,7 @@ def anchor_weight(g: Any) -> float:
 def count_batch(g: Any, per_atom: float) -> tuple[bool, bool]:
     """Count a mini-batch; return whether the snapshots are compared on it, and whether the anchor moves after it."""
     g[SINCE] += per_atom
-    g[TRIAL] += per_atom
+    g[TRIAL] += min(per_atom, 1.0)
     g[WAITING] += per_atom
     g[ANCHOR_AGE] += 1.0
     return g[SINCE] > 0.5 * BLOCK, g[WAITING] >= max(EVERY, PART * g[ANCHOR_AGE] * per_atom)
@@ -213,8 +214,8 @@ def start_from_anchor(n: Any, g: Any, square: float) -> None:
         n[PHASE] = 0.0
     n[EVIDENCE] = n[TURN] = n[WAITED] = 0.0
     n[TRUST] = 1.0
-    # If the anchor is near the truth, correlated gates are a property of the data; if it is not, they are a pair of atoms
-    # that is still mixed. Two of three trials assume the first.
+    # If the anchor is near the truth, correlated gates are a property of the data. If it is not, they are a pair of
+    # atoms that is still mixed. Two of three trials assume the first.
     n[TOLERATED] = ANY if g[RESTARTS] % 3.0 != 0.0 else 0.0
     n[AGE] = g[ANCHOR_AGE]
     g[CENTRED] = 1.0 - g[CENTRED] if has_offset(g, square) else 0.0
@@ -230,10 +231,11 @@ def _deviations_ahead(g: Any, n: Any) -> float:
     """
     if g[COMPARED] < ENOUGH:
         return 0.0
-    ahead: float = g[LEAD] / math.sqrt(max(g[LEAD_POWER], TINY))
+    least = max((LEAST_LEAD * g[CONTRAST]) ** 2, TINY)
+    ahead: float = g[LEAD] / math.sqrt(max(g[LEAD_POWER], least))
     if g[LEAD_L1_POWER] == 0.0:
         return ahead
-    sparser: float = g[LEAD_L1] / math.sqrt(max(g[LEAD_L1_POWER], TINY))
+    sparser: float = g[LEAD_L1] / math.sqrt(max(g[LEAD_L1_POWER], least))
     if n[PHASE] == 0.0:
         return max(ahead, sparser)
     if n[LEVEL] >= EXACT:
