@@ -14,7 +14,7 @@ from orthostream._typing import FloatArray
 from orthostream.dictionary.coding_estimator import CodingEstimator
 from orthostream.dictionary.first_look import look_at
 from orthostream.dictionary.initialise import from_components, from_data, random_orthogonal
-from orthostream.dictionary.missing import complete, fill_with_row_means
+from orthostream.dictionary.missing import fill_with_row_means
 from orthostream.dictionary.named import parts_by_name
 from orthostream.optimize import (
     Callback,
@@ -221,6 +221,7 @@ class OrthogonalDictionaryLearning(CodingEstimator):
         return True
 
     def _completed(self, batch: Any) -> Any:
-        memory, x = self.state_.memory, self.state_.x
-        missing = float(np.isnan(batch).mean()) if isinstance(batch, np.ndarray) else 0.0
-        return complete(batch, self.solver_.estimate.for_completion(memory, x, missing)) if missing else batch
+        if not isinstance(batch, np.ndarray):
+            return batch
+        batch, self._gaps = self._gaps.completed(batch, self.solver_.estimate, self.state_)
+        return batch

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orthostream.dictionary import persistence
 from orthostream.dictionary.centring import Centre, restored_centre
+from orthostream.dictionary.gap_record import GapRecord
 from orthostream.dictionary.named import from_plain, to_plain
 from orthostream.dictionary.youth import Youth, has_youth
 from orthostream.optimize import State, StochasticFrankWolfe
@@ -27,6 +28,7 @@ class SavedEstimator:
     pending_: Any
     pending_weight_: Any
     _youth: Any
+    _gaps: GapRecord
     _dtype: Any
     feature_names_in_: Any
     _added_later: ClassVar[Mapping[str, Any]] = {}
@@ -74,6 +76,7 @@ class SavedEstimator:
             "scale": self.scale_,
             "dtype": str(self._dtype),
             "youth": None if youth is None else youth.to_plain(),
+            "gaps": self._gaps._asdict(),
             "sparse_pending": pending is not None and not isinstance(pending, np.ndarray),
         }
         persistence.write(path, header, arrays)
@@ -114,6 +117,7 @@ class SavedEstimator:
         if header["feature_names_in"] is not None:
             estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
         estimator.scale_ = float(header["scale"])
+        estimator._gaps = GapRecord.from_plain(header.get("gaps", GapRecord()._asdict()))
         state = {n.removeprefix("state/"): a for n, a in arrays.items() if n.startswith("state/")}
         estimator._dtype = np.dtype(header.get("dtype", str(state["x"].dtype)))
         own = {name: parameters[name] for name in header.get("own", ())}

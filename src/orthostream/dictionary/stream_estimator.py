@@ -14,6 +14,7 @@ from sklearn.utils import assert_all_finite
 from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.dictionary.centring import Centre
+from orthostream.dictionary.gap_record import GapRecord
 from orthostream.dictionary.passes import mini_batches, relative_motion, shuffling
 from orthostream.dictionary.rows import joined_rows, quick_rows, validated_rows, validated_weights
 from orthostream.dictionary.saved_estimator import SavedEstimator
@@ -50,6 +51,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     pending_weight_: FloatArray | None
     _youth: Youth | None = None  # None once the learner has grown up, and for those that have no youth
     _had_gaps: bool = False  # whether the last rows were changed by `_completed`: the compiled step refuses such rows
+    _gaps: GapRecord = GapRecord()
     _centre: Centre | None = None
 
     @abstractmethod
@@ -167,7 +169,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         for name in ("solver_", "state_", "scale_", "_centre", *waiting):
             if name in self.__dict__:
                 delattr(self, name)
-        self._youth = None
+        self._youth, self._gaps = None, GapRecord()
 
     def _learn(self, rows: Any, weights: FloatArray | None, *, rehearse: bool = True) -> bool:
         """Take a step on a mini-batch, unless all its weights are zero; return whether a callback stops the run."""

@@ -76,9 +76,13 @@ class GradientEstimate(ABC):
         """Return the point to report: the current one, unless the estimate knows a better one."""
         return x
 
-    def for_completion(self, memory: ArrayBlock, x: FloatArray, missing: float) -> FloatArray:
-        """Return the point to complete rows with, given the share of readings that are missing."""
-        return x
+    def for_completion(self, memory: ArrayBlock, x: FloatArray, missing: float) -> tuple[FloatArray, float | None]:
+        """Return the point to complete rows with, given the share of readings that are missing.
+
+        Also return the mean square of a coefficient that is only noise, as a share of that of all; None if that is not
+        known.
+        """
+        return x, None
 
     def limited(self, memory: ArrayBlock, batch: Batch, unit: float) -> Batch:
         """Return the mini-batch without samples so long that they would set the scale for all others.

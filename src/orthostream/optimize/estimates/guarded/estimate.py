@@ -23,6 +23,7 @@ from orthostream.optimize.estimates.guarded.layout import (
     GUESS,
     LENGTH,
     LIMIT,
+    LOUD,
     MATRICES,
     MEAN_POINT,
     MOMENTS,
@@ -53,8 +54,9 @@ _KERNEL = Kernel(
     ),
 )
 
-#: Rows with at least this share of missing readings are completed with the anchor's dictionary.
-_MANY_GAPS = 0.4
+#: Mini-batches with at least this share of missing readings are completed with the anchor's dictionary, until the course
+#: has spike and slab and this many samples per atom were seen.
+_MANY_GAPS, _CAUTIOUS = 0.4, 500.0
 
 
 class Guarded(GradientEstimate):
@@ -135,11 +137,13 @@ class Guarded(GradientEstimate):
             return x
         return arrays.choose(trusted, x, memory["matrices"][..., ANCHOR, :, :])
 
-    def for_completion(self, memory: ArrayBlock, x: FloatArray, missing: float) -> FloatArray:
+    def for_completion(self, memory: ArrayBlock, x: FloatArray, missing: float) -> tuple[FloatArray, float | None]:
         """Return the anchor's dictionary if many readings are missing: a wrong course would confirm itself."""
-        if missing < _MANY_GAPS or not memory["guard"][..., SEEN].all():
-            return x
-        return memory["matrices"][..., POINT, :, :]
+        noise, guard = self.course.noise(memory), memory["guard"]
+        settled = noise is not None and guard[LOUD] > _CAUTIOUS * x.shape[-1]
+        if missing < _MANY_GAPS or settled or not guard[..., SEEN].all():
+            return x, noise
+        return memory["matrices"][..., POINT, :, :], None
 
     def limited(self, memory: ArrayBlock, batch: Batch, unit: float) -> Batch:
         """Return the mini-batch with monstrous samples cut, so that their scale does not become that of the learner."""

@@ -142,6 +142,16 @@ class HandOver(GradientEstimate):
         rho = np.minimum(np.reshape(rhos, numbers.shape[:-1]), 1.0 - 1e-12)
         return Report(numbers[..., PHASE], -samples * math.log(2.0) / np.log1p(-rho), numbers[..., CHANGES])
 
+    def noise(self, memory: ArrayBlock) -> float | None:
+        """Return the spike of a single problem as a share of the mean energy; None with the lp contrast in force."""
+        numbers = memory["numbers"]
+        if numbers.ndim > 1 or numbers[PHASE] == 0.0:
+            return None
+        return float(decide.mixture(numbers)[1] / numbers[ENERGY])
+
+    def for_completion(self, memory: ArrayBlock, x: FloatArray, missing: float) -> tuple[FloatArray, float | None]:
+        return x, self.noise(memory)
+
     def current(self, memory: ArrayBlock) -> Objective:
         """Return the contrast of the current phase of a single problem, with the mixture as measured."""
         if memory["numbers"].ndim != 1:
