@@ -54,9 +54,11 @@ _KERNEL = Kernel(
     ),
 )
 
-#: Mini-batches with at least this share of missing readings are completed with the anchor's dictionary, until the course
-#: has spike and slab and this many samples per atom were seen.
-_MANY_GAPS, _CAUTIOUS = 0.4, 500.0
+#: With at least this share of missing readings, rows are completed with the anchor's dictionary.
+_MANY_GAPS = 0.4
+#: Gaps are solved for after so many samples per atom, times the share of missing readings: a wrong dictionary would
+#: confirm itself.
+_CAUTION = 1000.0
 
 
 class Guarded(GradientEstimate):
@@ -138,12 +140,18 @@ class Guarded(GradientEstimate):
         return arrays.choose(trusted, x, memory["matrices"][..., ANCHOR, :, :])
 
     def for_completion(self, memory: ArrayBlock, x: FloatArray, missing: float) -> tuple[FloatArray, float | None]:
-        """Return the anchor's dictionary if many readings are missing: a wrong course would confirm itself."""
-        noise, guard = self.course.noise(memory), memory["guard"]
-        settled = noise is not None and guard[LOUD] > _CAUTIOUS * x.shape[-1]
-        if missing < _MANY_GAPS or settled or not guard[..., SEEN].all():
+        """Return the course's dictionary, or the anchor's if many readings are missing.
+
+        A wrong course would confirm itself by what it puts into the gaps. So the noise is not told before many samples
+        were seen.
+        """
+        guard = memory["guard"]
+        if not guard[..., SEEN].all():
+            return x, None
+        noise = self.course.noise(memory)
+        if noise is not None and guard[LOUD] > _CAUTION * missing * x.shape[-1]:
             return x, noise
-        return memory["matrices"][..., POINT, :, :], None
+        return x if missing < _MANY_GAPS else memory["matrices"][..., POINT, :, :], None
 
     def limited(self, memory: ArrayBlock, batch: Batch, unit: float) -> Batch:
         """Return the mini-batch with monstrous samples cut, so that their scale does not become that of the learner."""
