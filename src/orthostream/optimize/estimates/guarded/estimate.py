@@ -34,6 +34,7 @@ from orthostream.optimize.estimates.guarded.layout import (
     TRUSTED,
 )
 from orthostream.optimize.estimates.hand_over import HandOver
+from orthostream.optimize.estimates.hand_over.estimate import padded
 from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch
@@ -169,7 +170,8 @@ class Guarded(GradientEstimate):
     def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
         """Return the saved memory; that of a hand-over without a guard gets a new anchor."""
         missing = {name: array for name, array in self.begin(x).items() if name not in arrays}
-        saved = set(self.course.layout(x.shape[-2:]).shapes)
+        inner = self.course.layout(x.shape[-2:])
+        arrays, saved = padded(arrays, inner), set(inner.shapes)
         return super().restored(dict(arrays) if missing.keys() & saved else {**missing, **arrays}, x)
 
     def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:

@@ -42,7 +42,7 @@ from orthostream.optimize.estimates.guarded.layout import (
     SEEN,
     THIRD_MOMENT,
 )
-from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE, ROWS
 from orthostream.optimize.estimates.hand_over.loops import hand_over_update
 from orthostream.optimize.polar_decomposition.loops import spectral_oracle
 
@@ -53,7 +53,7 @@ def guarded_update(
     """Return the gradient, gamma and the next block; see `Guarded.update`, which does the same for stacks in NumPy."""
     features, atoms = x.shape
     size = features * atoms
-    inner = size + COUNT + 4 * atoms + 3 * atoms * atoms
+    inner = size + COUNT + ROWS * atoms + 3 * atoms * atoms
     block = block.copy()
     gradient, g = block[:size].reshape(x.shape), block[inner : inner + GUARD_COUNT]
     place = inner + GUARD_COUNT
@@ -107,7 +107,7 @@ def guarded_update(
         start_from_anchor(n, g, np.dot(mean, mean))
         pull = math.sqrt(np.sum(matrices[GRADIENT] * matrices[GRADIENT]) / atoms)
         gradient[:] = -pull * matrices[ANCHOR]
-        block[size + COUNT + 4 * atoms + FORCE * atoms * atoms : inner] = 0.0
+        block[size + COUNT + ROWS * atoms + FORCE * atoms * atoms : inner] = 0.0
         matrices[COURSE] = matrices[ANCHOR]
     elif verdict == REPLACE:
         matrices[GRADIENT] = 0.0

@@ -8,6 +8,7 @@ problem, and an array of shape (*stack, 1, 1) for a stack.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -121,6 +122,39 @@ def score(factor: FloatArray, heard: Heard, shift: Number, unit: Number) -> Floa
     return result
 
 
+def unit_sizes(heard: Heard) -> tuple[FloatArray, FloatArray]:
+    """Return |z| for samples of unit length, and its mean over the samples for each atom."""
+    lengths = np.sqrt(np.maximum(np.vecdot(heard.z, heard.z), TINY))
+    sizes = np.abs(heard.z)
+    sizes /= lengths[..., None]
+    return sizes, (heard.shares[..., None, :] @ sizes)[..., 0, :]
+
+
+def advantage(
+    sizes: FloatArray, shares: FloatArray, scales: FloatArray, awake: FloatArray, unit: Sequence[Number]
+) -> list[tuple[float, float, float]]:
+    """Return what `learn_advantage` learns from samples of unit length, of each problem.
+
+    ``scales`` are those of the Laplacians of the atoms, and ``unit`` is the mixture as sparsity, slab, odds and slope.
+    """
+    sparsity, slab, odds, slope = unit
+    squares = sizes * sizes
+    gates = _gates(squares, odds, slope)
+    closed = gates.mean(axis=-1), (gates * squares).mean(axis=-1)
+    heights = np.logaddexp(0.0, -odds - slope * squares) - 0.5 * squares / slab
+    heights += sizes / np.where(awake, scales, 1.0)[..., None, :] + np.log(2.0 * np.where(awake, scales, 1.0))[..., None, :]
+    counts = awake.sum(axis=-1)
+    likelihood = (heights * awake[..., None, :]).sum(axis=-1)
+    sums = [np.reshape(np.vecdot(one, shares), -1).tolist() for one in (*closed, likelihood)]
+    first = np.broadcast_to(np.log(sparsity) - 0.5 * np.log(2.0 * math.pi * slab), (*counts.shape, 1, 1)).reshape(-1)
+    return [
+        (opened, signal, constant + gain / count if count else 0.0)
+        for opened, signal, gain, constant, count in zip(
+            *sums, first.tolist(), np.reshape(counts, -1).tolist(), strict=True
+        )
+    ]
+
+
 def misfit(heard: Heard) -> list[float]:
     """Return the mean of log(1 + exp(-log-odds)), of each problem."""
     means = heard.shares[..., None, :] @ np.log(heard.layers[..., GATE, :, :])
@@ -156,7 +190,7 @@ def count_up_to(rows: FloatArray, levels: list[float]) -> list[int]:
 
 def weakest(rows: FloatArray, asleep: list[float]) -> list[list[float]]:
     """Return the smallest ratio of each contrast's pull along an atom to its energy; skip atoms that are asleep."""
-    energy, pulls = rows[..., SQUARE : SQUARE + 1, :], rows[..., SQUARE + 1 :, :]
+    energy, pulls = rows[..., SQUARE : SQUARE + 1, :], rows[..., BENT : GATED + 1, :]
     awake = energy > np.reshape(asleep, (*rows.shape[:-2], 1, 1))
     ratios = pulls / energy if awake.all() else np.where(awake, pulls / np.where(awake, energy, 1.0), math.inf)
     least: list[list[float]] = ratios.min(axis=-1).reshape(-1, 2).tolist()

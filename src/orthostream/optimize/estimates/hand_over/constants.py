@@ -26,6 +26,13 @@ STUCK = 0.5
 # After PATIENCE samples per atom with a stuck pair, its correlation is accepted as a property of the data, plus MARGIN.
 # Each return to the lp contrast because of a stuck pair counts as DETOUR samples per atom.
 PATIENCE, DETOUR, MARGIN = 200.0, 20.0, 0.2
+# Nats a coefficient by which spike and slab may be less likely than a Laplacian of each atom's own scale, for samples of
+# unit length, to start and to go on; and the length of the memory of that difference, in samples per atom.
+FITS, FITS_NOT, ADVANTAGE_MEMORY = -0.03, -0.06, 20.0
+# The smallest spike of that mixture, as a share of its slab, and the smallest share of spike and of slab.
+UNIT_LEAST, UNIT_RARE = 1e-3, 0.02
+# With fewer atoms than this, the difference counts as 0: the length of a sample is then mostly that of one coefficient.
+FEW_ATOMS = 8
 # Nats of evidence that count as proof of an abrupt change, or of a pair of atoms at a saddle.
 ALARM = 30.0
 # After this many memory lengths of the mixture in which it did not halve, the ratio of spike to slab is settled.

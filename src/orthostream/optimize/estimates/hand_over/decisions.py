@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from orthostream.optimize.estimates.hand_over.constants import (
+    ADVANTAGE_MEMORY,
     ALARM,
     ASLEEP,
     ASTRAY,
@@ -16,6 +17,8 @@ from orthostream.optimize.estimates.hand_over.constants import (
     COOL,
     COOL_SPARSE,
     DETOUR,
+    FITS,
+    FITS_NOT,
     FORCE_MEMORY,
     GATE_MEMORY,
     HOT,
@@ -34,11 +37,14 @@ from orthostream.optimize.estimates.hand_over.constants import (
     SLEEPS,
     SPARSE,
     STUCK,
+    UNIT_LEAST,
+    UNIT_RARE,
     WAIT,
     WIDEN,
     WIDEST,
 )
 from orthostream.optimize.estimates.hand_over.layout import (
+    ADVANTAGE,
     AGE,
     BEND,
     CHANGES,
@@ -56,6 +62,8 @@ from orthostream.optimize.estimates.hand_over.layout import (
     TOLERATED,
     TRUST,
     TURN,
+    UNIT_OPEN,
+    UNIT_SIGNAL,
     WAITED,
 )
 
@@ -70,12 +78,39 @@ def start(n: Any, energy: float) -> None:
 
 def mixture(n: Any) -> tuple[float, float, float]:
     """Return the sparsity, the spike and the slab that the running means describe."""
-    sparsity = min(max(n[OPEN], 1e-3), 1.0 - 1e-3)
-    slab = n[SIGNAL] / max(n[OPEN], 1e-12)
+    return _mixture(n[OPEN], n[SIGNAL], n[ENERGY], 1e-3, LEAST)
+
+
+def _mixture(opened: float, signal: float, energy: float, rare: float, least: float) -> tuple[float, float, float]:
+    sparsity = min(max(opened, rare), 1.0 - rare)
+    slab = signal / max(opened, 1e-12)
     if not slab > 0.0:
         slab = 1.0
-    spike = (n[ENERGY] - n[SIGNAL]) / (1.0 - sparsity)
-    return sparsity, min(max(spike, LEAST * slab), 0.9 * slab), slab
+    spike = (energy - signal) / (1.0 - sparsity)
+    return sparsity, min(max(spike, least * slab), 0.9 * slab), slab
+
+
+def unit_mixture(n: Any, atoms: int) -> tuple[float, float, float]:
+    """Return sparsity, spike and slab of the coefficients of samples of unit length.
+
+    None of them is extreme, so that online EM gets away from there when the stream changes.
+    """
+    if n[UNIT_OPEN] == 0.0:
+        n[UNIT_OPEN], n[UNIT_SIGNAL] = 0.5, 0.5 / (0.75 * atoms)
+    return _mixture(n[UNIT_OPEN], n[UNIT_SIGNAL], 1.0 / atoms, UNIT_RARE, UNIT_LEAST)
+
+
+def learn_advantage(n: Any, opened: float, signal: float, gain: float, per_atom: float) -> None:
+    """Add a mini-batch of samples of unit length; ``gain`` is the log-likelihood of a coefficient, less a Laplacian's.
+
+    Samples differ in length more than their codes differ in sparsity: flat and textured patches of a photograph look
+    like spike and slab, until each is taken for itself.
+    """
+    first = 1.0 / (n[STEPS] + 1.0)
+    weight = max(min(1.0, per_atom / MIXTURE_MEMORY), first)
+    n[UNIT_OPEN] += weight * (opened - n[UNIT_OPEN])
+    n[UNIT_SIGNAL] += weight * (signal - n[UNIT_SIGNAL])
+    n[ADVANTAGE] += max(min(1.0, per_atom / ADVANTAGE_MEMORY), first) * (gain - n[ADVANTAGE])
 
 
 def least_energy(n: Any) -> float:
@@ -194,8 +229,9 @@ def may_change(n: Any, ratio: float) -> bool:
 
 
 def can_start(n: Any, belongs: float, inside: float, per_atom: float) -> bool:
-    """Return whether spike and slab may start: enough samples, all atoms in the slab, all energy in the span."""
-    return n[STEPS] * per_atom > MIXTURE_MEMORY and belongs > BELONGS and inside > INSIDE
+    """Return whether spike and slab may start: enough samples, a good fit, all atoms in the slab, all energy inside."""
+    fits = n[STEPS] * per_atom > MIXTURE_MEMORY and n[ADVANTAGE] > FITS
+    return fits and belongs > BELONGS and inside > INSIDE
 
 
 def needs_pairs(n: Any, ratio: float, able: bool) -> bool:
@@ -269,7 +305,7 @@ def _go_back(
     window = _window(per_atom)
     lost = n[EVIDENCE] > ALARM
     saddle = n[TURN] > ALARM and n[TOLERATED] == 0.0
-    back = stuck or lost or saddle or belongs < ASTRAY or inside < OUTSIDE
+    back = stuck or lost or saddle or belongs < ASTRAY or inside < OUTSIDE or n[ADVANTAGE] < FITS_NOT
     if stuck:
         n[WAITED] += DETOUR
     _tolerate(n, correlation)
@@ -289,7 +325,7 @@ def _go_back(
     if back:
         slab = n[SIGNAL] / max(n[OPEN], 1e-12)
         n[OPEN], n[SIGNAL], n[ENERGY] = 0.5, 0.5 * slab, 0.75 * slab
-        n[PHASE] = 0.0
+        n[PHASE] = n[UNIT_OPEN] = 0.0
     return back
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.hand_over import arrays
 from orthostream.optimize.estimates.hand_over import decisions as decide
-from orthostream.optimize.estimates.hand_over.constants import NOTHING
+from orthostream.optimize.estimates.hand_over.constants import FEW_ATOMS, NOTHING
 from orthostream.optimize.estimates.hand_over.layout import (
     BEND,
     CHANGES,
@@ -25,11 +25,14 @@ from orthostream.optimize.estimates.hand_over.layout import (
     GATE,
     GATED,
     PHASE,
+    ROWS,
     SECOND,
     SIGNAL,
+    SQUARE,
     STEPS,
     TOGETHER,
     TRUST,
+    UNIT_SIZE,
 )
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch, Objective, columns_times
@@ -118,7 +121,7 @@ class HandOver(GradientEstimate):
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
         atoms = shape[-1]
-        return Layout(gradient=shape, numbers=(COUNT,), atoms=(4, atoms), pairs=(3, atoms, atoms))
+        return Layout(gradient=shape, numbers=(COUNT,), atoms=(ROWS, atoms), pairs=(3, atoms, atoms))
 
     def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
         numbers = memory["numbers"].copy()
@@ -127,7 +130,7 @@ class HandOver(GradientEstimate):
         scaled = {
             "gradient": memory["gradient"] * factor**self.power,
             "numbers": numbers,
-            "atoms": memory["atoms"] * factor ** np.array([[0.0], [2.0], [self.p], [2.0]]),
+            "atoms": memory["atoms"] * factor ** np.array([[0.0], [2.0], [self.p], [2.0], [0.0]]),
             "pairs": memory["pairs"] * factor ** np.array([0.0, 2.0, 4.0])[:, None, None],
         }
         return memory.layout.block(numbers.shape[:-1], scaled)
@@ -157,6 +160,10 @@ class HandOver(GradientEstimate):
         if memory["numbers"].ndim != 1:
             raise ValueError("problems of a stack may be in different phases: pass the memory of one of them.")
         return SpikeAndSlab(*decide.mixture(memory["numbers"])) if memory["numbers"][PHASE] else self.objective
+
+    def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
+        """Return the saved memory; that of earlier versions, without the comparison with Laplacians, gets zeros."""
+        return super().restored(padded(arrays, self.layout(x.shape[-2:])), x)
 
     def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:
         """Keep the memory of a hand-over between the same two contrasts; begin anew otherwise."""
@@ -218,11 +225,10 @@ class HandOver(GradientEstimate):
         means, rows = arrays.mean_over_atoms(fresh), memory["atoms"]
         first = [one.n[STEPS] == 1.0 for one in problems]
         if any(first):
-            rows[np.reshape(first, stack)] = fresh[np.reshape(first, stack)][..., :4, :]
+            rows[np.reshape(first, stack), :UNIT_SIZE] = fresh[np.reshape(first, stack)][..., :UNIT_SIZE, :]
         shapes = []
-        for one, mean, (bent, gated) in zip(
-            problems, means, arrays.weakest(rows, _sleep_levels(problems, rows)), strict=True
-        ):
+        asleep = _sleep_levels(problems, rows)
+        for one, mean, (bent, gated) in zip(problems, means, arrays.weakest(rows, asleep), strict=True):
             if one.n[STEPS] == 1.0:
                 one.n[BEND] = mean[arrays.SIZE]
             shapes.append(decide.score_shape(one.n, one.mixture[0], bent, gated, self.p, whole))
@@ -240,6 +246,7 @@ class HandOver(GradientEstimate):
                 np.reshape([int(one.n[place]) for one in problems], stack) for place in (FIRST, SECOND)
             )
             turns = arrays.gain_of_turning(heard, first_atom, second_atom, odds, slope)
+        fresh[..., UNIT_SIZE, :] = self._learn_advantage(problems, rows, heard, asleep)
         gate_weights = []
         for one, mean, misfit, turn in zip(problems, means, misfits, turns, strict=True):
             n, (sparsity, _, slab) = one.n, one.mixture
@@ -248,8 +255,27 @@ class HandOver(GradientEstimate):
             decide.learn_mixture(n, mean[GATE], mean[GATED], one.energy, mean[arrays.SIZE], one.per_atom)
             one.gate_weight, one.force_weight = decide.other_weights(n, one.rho, one.per_atom)
             gate_weights.append((one.gate_weight,))
-        arrays.mix(rows, fresh[..., :4, :], *_spread(gate_weights, stack))
+        arrays.mix(rows, fresh, *_spread(gate_weights, stack))
         return arrays.score(factor, heard, *_spread(shapes, stack))
+
+    def _learn_advantage(
+        self, problems: list[_Problem], rows: FloatArray, heard: arrays.Heard, asleep: list[float]
+    ) -> FloatArray | float:
+        """Compare spike and slab with Laplacians; return the mean |z| of each atom for samples of unit length."""
+        if not self.sparse or rows.shape[-1] < FEW_ATOMS:
+            return 0.0
+        stack = rows.shape[:-2]
+        sizes, fresh = arrays.unit_sizes(heard)
+        scales = np.where(rows[..., UNIT_SIZE, :].sum(axis=-1, keepdims=True) > 0.0, rows[..., UNIT_SIZE, :], fresh)
+        awake = (rows[..., SQUARE, :] > np.reshape(asleep, (*stack, 1))) & (scales > 0.0)
+        units = []
+        for one in problems:
+            sparsity, spike, slab = decide.unit_mixture(one.n, rows.shape[-1])
+            units.append((sparsity, slab, *decide.log_odds(sparsity, spike, slab)))
+        learnt = arrays.advantage(sizes, heard.shares, scales, awake, _spread(units, stack))
+        for one, numbers in zip(problems, learnt, strict=True):
+            decide.learn_advantage(one.n, *numbers, one.per_atom)
+        return fresh
 
     @staticmethod
     def _remember(
@@ -301,6 +327,19 @@ class HandOver(GradientEstimate):
         ]
         if any(changed):  # the force of the old contrast says nothing about the new one
             pairs[np.reshape(changed, pairs.shape[:-3]), FORCE:] = 0.0
+
+
+def padded(saved: Mapping[str, FloatArray], layout: Layout) -> dict[str, FloatArray]:
+    """Return saved arrays with zeros for the numbers and rows that earlier versions did not have."""
+    arrays = dict(saved)
+    for name, axis in (("numbers", -1), ("atoms", -2)):
+        if name in arrays and 0 < arrays[name].ndim >= -axis:
+            missing = layout.shapes[name][axis] - arrays[name].shape[axis]
+            if missing > 0:
+                widths = [(0, 0)] * arrays[name].ndim
+                widths[axis] = (0, missing)
+                arrays[name] = np.pad(arrays[name], widths)
+    return arrays
 
 
 @dataclass(slots=True)

@@ -38,13 +38,20 @@ TURN = 14
 WAITED = 15
 #: Correlation of two gates, beyond the usual limit, that is accepted as a property of the data.
 TOLERATED = 16
+#: For samples of unit length: running means of the gates and of gate times squared coefficient, and by how many nats a
+#: coefficient spike and slab is more likely than a Laplacian of each atom's own scale.
+UNIT_OPEN = 17
+UNIT_SIGNAL = 18
+ADVANTAGE = 19
 
 #: The number of numbers.
-COUNT = 17
+COUNT = 20
 
 #: Running means of each atom: the gate, the squared coefficient, |z|^p (the pull of the lp contrast along the atom),
-#: and gate times squared coefficient (the pull of spike and slab along it).
-GATE, SQUARE, BENT, GATED = 0, 1, 2, 3
+#: gate times squared coefficient (the pull of spike and slab along it), and |z| for samples of unit length.
+GATE, SQUARE, BENT, GATED, UNIT_SIZE = 0, 1, 2, 3, 4
+#: The number of rows of such means.
+ROWS = 5
 
 #: Running means of each pair of atoms: gate times gate, the force that turns the pair, and its square.
 TOGETHER, FORCE, POWER = 0, 1, 2

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from orthostream.optimize.estimates.hand_over.constants import LARGEST, NOTHING, SMALLEST, TINY
+from orthostream.optimize.estimates.hand_over.constants import FEW_ATOMS, LARGEST, NOTHING, SMALLEST, TINY
 from orthostream.optimize.estimates.hand_over.decisions import (
     can_start,
     change_phase,
+    learn_advantage,
     learn_mixture,
     least_energy,
     log_odds,
@@ -24,6 +25,7 @@ from orthostream.optimize.estimates.hand_over.decisions import (
     score_shape,
     set_clock,
     start,
+    unit_mixture,
     weigh_evidence,
     widened,
 )
@@ -38,11 +40,13 @@ from orthostream.optimize.estimates.hand_over.layout import (
     GATED,
     PHASE,
     POWER,
+    ROWS,
     SECOND,
     SQUARE,
     STEPS,
     TOGETHER,
     TRUST,
+    UNIT_SIZE,
 )
 
 
@@ -59,8 +63,8 @@ def hand_over_update(
     block = block.copy()
     gradient = block[:size].reshape(x.shape)
     n = block[size : size + COUNT]
-    rows = block[size + COUNT : size + COUNT + 4 * atoms].reshape(4, atoms)
-    pairs = block[size + COUNT + 4 * atoms :].reshape(3, atoms, atoms)
+    rows = block[size + COUNT : size + COUNT + ROWS * atoms].reshape(ROWS, atoms)
+    pairs = block[size + COUNT + ROWS * atoms :].reshape(3, atoms, atoms)
     whole = features == atoms
     inside = 1.0 if whole else share_inside(batch, z, shares)
     per_atom = samples / atoms
@@ -86,6 +90,9 @@ def hand_over_update(
     else:
         score = lp_score(z, shares, shift, unit, p)
 
+    if sparse > 0.0 and atoms >= FEW_ATOMS:
+        opened, signal, gain = advantage(z, shares, rows, fresh, asleep, unit_mixture(n, atoms))
+        learn_advantage(n, opened, signal, gain, per_atom)
     weigh_evidence(n, sparsity, slab, misfit, energy, turn, samples * atoms)
     learn_mixture(n, np.mean(fresh[GATE]), np.mean(fresh[GATED]), energy, bend, per_atom)
     gate_weight, force_weight = other_weights(n, rho, per_atom)
@@ -137,7 +144,7 @@ def open_gates(z: Any, shares: Any, odds: float, slope: float, p: float, in_slab
     """Return the gates, the means over the samples that `layout` names, the mean of |z|^(p-2), and the misfit."""
     samples, atoms = z.shape
     gates = np.empty_like(z)
-    fresh = np.zeros((4, atoms))
+    fresh = np.zeros((ROWS, atoms))
     bend = misfit = 0.0
     for i in range(samples):
         share = shares[i]
@@ -168,6 +175,51 @@ def open_gates(z: Any, shares: Any, odds: float, slope: float, p: float, in_slab
         bend += share * bent / atoms
         misfit += share * (log_likelihood + math.log(product)) / atoms
     return gates, fresh, bend, misfit
+
+
+def advantage(z: Any, shares: Any, rows: Any, fresh: Any, asleep: float, unit: Any) -> Any:
+    """Return what `learn_advantage` learns from samples that are scaled to unit length; fill ``fresh[UNIT_SIZE]``.
+
+    Atoms that are asleep are left out of the gain.
+    """
+    samples, atoms = z.shape
+    sparsity, spike, slab = unit
+    odds, slope = log_odds(sparsity, spike, slab)
+    opened = signal = gain = awake = 0.0
+    started = np.sum(rows[UNIT_SIZE]) > 0.0
+    shorter, scales = np.empty(samples), np.zeros(atoms)
+    for i in range(samples):
+        shorter[i] = 1.0 / math.sqrt(max(np.dot(z[i], z[i]), TINY))
+        for j in range(atoms):
+            fresh[UNIT_SIZE, j] += shares[i] * abs(z[i, j]) * shorter[i]
+    for j in range(atoms):
+        scale = rows[UNIT_SIZE, j] if started else fresh[UNIT_SIZE, j]
+        if rows[SQUARE, j] > asleep and scale > 0.0:
+            scales[j] = 1.0 / scale
+            gain += math.log(2.0 * scale)
+            awake += 1.0
+    for i in range(samples):
+        share = shares[i]
+        if share == 0.0:
+            continue
+        product, log_likelihood = 1.0, 0.0
+        for j in range(atoms):
+            size = abs(z[i, j]) * shorter[i]
+            square = size * size
+            log_odd = odds + slope * square
+            rest = math.exp(-abs(log_odd)) if abs(log_odd) < 40.0 else 0.0
+            gate = (1.0 if log_odd > 0.0 else rest) / (1.0 + rest)
+            opened += share * gate
+            signal += share * gate * square
+            if scales[j] > 0.0:
+                log_likelihood += max(-log_odd, 0.0) - 0.5 * square / slab + size * scales[j]
+                product *= 1.0 + rest
+                if product > 1e200:
+                    log_likelihood += math.log(product)
+                    product = 1.0
+        gain += share * (log_likelihood + math.log(product))
+    gain = math.log(sparsity) - 0.5 * math.log(2.0 * math.pi * slab) + gain / max(awake, 1.0)
+    return opened / atoms, signal / atoms, gain if awake > 0.0 else 0.0
 
 
 def lp_score(z: Any, shares: Any, shift: float, unit: float, p: float) -> Any:
