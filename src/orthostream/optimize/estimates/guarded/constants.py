@@ -39,6 +39,9 @@ STRICT_L1, STRICT_L3 = 1.0, -1.0
 # Samples per atom that a course may be behind before it starts again from the anchor; a mini-batch counts for at most
 # one, because after a start the oracle takes the slow exact path for a while.
 TRIAL_LENGTH = 150.0
+# A pair of atoms that still always occurs together after so many samples per atom without a force is turned towards the
+# anchor's.
+SETTLED_PAIR = 40.0
 # The tolerated correlation of gates of a course that starts from the anchor: any.
 ANY = 1.0
 # After so many moves with a nearly singular gradient the anchor tries products with a ridge, with this guess of the

@@ -34,6 +34,7 @@ from orthostream.optimize.estimates.guarded.constants import (
     QUANTILE,
     RATE,
     RIDGED_GUESS,
+    SETTLED_PAIR,
     SINGULAR_MOVES,
     STRICT_L1,
     STRICT_L3,
@@ -67,8 +68,10 @@ from orthostream.optimize.estimates.guarded.layout import (
     TRUSTED,
     WAITING,
 )
+from orthostream.optimize.estimates.hand_over.constants import ALWAYS
 from orthostream.optimize.estimates.hand_over.layout import (
     AGE,
+    ALIKE,
     CHANGES,
     ENERGY,
     EVIDENCE,
@@ -204,6 +207,11 @@ def block_is_over(g: Any) -> bool:
         return False
     g[SINCE] = 0.0
     return True
+
+
+def may_turn(n: Any, per_atom: float) -> bool:
+    """Return whether atoms that always occur together are turned towards the anchor's: if nothing else turns them."""
+    return bool(n[PHASE] == 1.0 and n[ALIKE] > ALWAYS and n[AGE] * per_atom > SETTLED_PAIR)
 
 
 def start_from_anchor(n: Any, g: Any, square: float) -> None:

@@ -33,9 +33,10 @@ from orthostream.optimize.estimates.guarded.layout import (
     SEEN,
     TRUSTED,
 )
+from orthostream.optimize.estimates.guarded.together import rotation_to_anchor
 from orthostream.optimize.estimates.hand_over import HandOver
 from orthostream.optimize.estimates.hand_over.estimate import padded
-from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE, GATE, TOGETHER
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.polar_decomposition import polar
@@ -51,7 +52,7 @@ _KERNEL = Kernel(
     (
         *(_POLAR + name for name in ("coefficients", "loops")),
         *(_COURSE + name for name in ("constants", "layout", "decisions", "loops")),
-        *(_HERE + name for name in ("constants", "layout", "decisions", "loops")),
+        *(_HERE + name for name in ("constants", "layout", "decisions", "together", "loops")),
     ),
 )
 
@@ -284,7 +285,7 @@ class Guarded(GradientEstimate):
                 for g, each, move in zip(numbers, per_atom, moves, strict=True)
             ]
             self._move_anchor(matrices, numbers, np.reshape(moves, stack), np.reshape(weights, stack))
-        self._judge(memory, numbers, x)
+        self._judge(memory, numbers, x, per_atom)
         return gamma
 
     @staticmethod
@@ -315,7 +316,7 @@ class Guarded(GradientEstimate):
                 g[GUESS] = decide.carried_guess(guess)
 
     @staticmethod
-    def _judge(memory: ArrayBlock, numbers: list[list[float]], x: FloatArray) -> None:
+    def _judge(memory: ArrayBlock, numbers: list[list[float]], x: FloatArray, per_atom: list[float]) -> None:
         """Decide which dictionary each problem trusts, start again what fell behind, and take new snapshots."""
         atoms, core = x.shape[-1], x.shape[-2:]
         matrices = memory["matrices"].reshape(-1, MATRICES, *core)
@@ -336,8 +337,17 @@ class Guarded(GradientEstimate):
                 matrices[i, GRADIENT] = 0.0
                 matrices[i, POINT:] = points[i]
             if decide.block_is_over(g):
-                matrices[i, COURSE] = points[i]
                 matrices[i, ANCHOR] = polar(matrices[i, MEAN_POINT], near=matrices[i, ANCHOR], low=MEAN_GUESS)[0]
+                matrices[i, COURSE] = points[i]
+                if decide.may_turn(n, per_atom[i]):
+                    gates, together = (
+                        memory[name].reshape(-1, *memory.layout.shapes[name])[i, row]
+                        for name, row in (("atoms", GATE), ("pairs", TOGETHER))
+                    )
+                    turn = rotation_to_anchor(gates, together, points[i].T @ matrices[i, ANCHOR])
+                    gradient = memory["gradient"].reshape(-1, *core)
+                    gradient[i] = gradient[i] @ turn
+                    matrices[i, COURSE] = points[i] @ turn
 
 
 def _is_trusted(memory: ArrayBlock) -> BoolArray:

@@ -16,6 +16,7 @@ from orthostream.optimize.estimates.guarded.decisions import (
     count_batch,
     has_offset,
     judge,
+    may_turn,
     mean_weight,
     move_limit,
     point_weight,
@@ -42,7 +43,8 @@ from orthostream.optimize.estimates.guarded.layout import (
     SEEN,
     THIRD_MOMENT,
 )
-from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE, ROWS
+from orthostream.optimize.estimates.guarded.together import rotation_to_anchor
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE, GATE, ROWS, TOGETHER
 from orthostream.optimize.estimates.hand_over.loops import hand_over_update
 from orthostream.optimize.polar_decomposition.loops import spectral_oracle
 
@@ -113,11 +115,18 @@ def guarded_update(
         matrices[GRADIENT] = 0.0
         matrices[POINT:] = x
     if block_is_over(g):
-        matrices[COURSE] = x
         point, _, good = spectral_oracle(-matrices[MEAN_POINT], matrices[ANCHOR].copy(), MEAN_GUESS, 1.0)
         if not good:
             return gradient, -1.0, block
         matrices[ANCHOR] = point
+        matrices[COURSE] = x
+        if may_turn(n, per_atom):
+            rows, pairs = size + COUNT, size + COUNT + ROWS * atoms
+            gates = block[rows + GATE * atoms : rows + (GATE + 1) * atoms]
+            together = block[pairs + TOGETHER * atoms * atoms : pairs + (TOGETHER + 1) * atoms * atoms]
+            turn = rotation_to_anchor(gates, together.reshape(atoms, atoms), np.dot(x.T, point))
+            gradient[:] = np.dot(gradient, turn)
+            matrices[COURSE] = np.dot(x, turn)
     return gradient, 1.0, block
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from orthostream.optimize.estimates.hand_over.constants import (
     ADVANTAGE_MEMORY,
     ALARM,
+    ALWAYS,
     ASLEEP,
     ASTRAY,
     BELONGS,
@@ -40,12 +41,15 @@ from orthostream.optimize.estimates.hand_over.constants import (
     UNIT_LEAST,
     UNIT_RARE,
     WAIT,
+    WIDE,
+    WIDE_MEMORY,
     WIDEN,
     WIDEST,
 )
 from orthostream.optimize.estimates.hand_over.layout import (
     ADVANTAGE,
     AGE,
+    ALIKE,
     BEND,
     CHANGES,
     COUNT,
@@ -134,9 +138,18 @@ def log_odds(sparsity: float, spike: float, slab: float) -> tuple[float, float]:
     return odds, 0.5 * (1.0 / spike - 1.0 / slab)
 
 
-def widened(spike: float, slab: float) -> float:
-    """Return the spike that the gradient uses."""
-    return min(max(WIDEST * slab, spike), WIDEN * spike)
+def widened(n: Any, spike: float, slab: float, per_atom: float) -> float:
+    """Return the spike that the gradient uses.
+
+    If the gates of two atoms always open together, the atoms may be a mixture of two true ones. A narrow spike exerts no
+    force on such a pair: what one atom holds of the other is already slab. A wide one separates them; it narrows as the
+    memory gets longer.
+    """
+    wide = min(max(WIDEST * slab, spike), WIDEN * spike)
+    if n[ALIKE] <= ALWAYS:
+        return wide
+    cooled = min(1.0, WIDE_MEMORY / (per_atom * n[AGE]))
+    return max(wide, WIDE * cooled * cooled * slab)
 
 
 def new_weight(n: Any, samples: float, half_life: float) -> tuple[float, float]:
@@ -254,7 +267,7 @@ def change_phase(
     """Hand over to spike and slab, go back to lp, or only set the clock back; return whether the phase has changed."""
     if n[FIRST] != first or n[SECOND] != second:
         n[TURN] = 0.0
-    n[FIRST], n[SECOND] = first, second
+    n[FIRST], n[SECOND], n[ALIKE] = first, second, correlation
     stuck = correlation > STUCK + n[TOLERATED]
     if n[PHASE] == 0.0:
         changed = _hand_over(n, ratio, correlation, stuck, able, per_atom, adaptive)

@@ -236,8 +236,8 @@ class HandOver(GradientEstimate):
         factor, misfits, turns = heard.layers[..., arrays.SIZE, :, :], [0.0] * len(sparse), [0.0] * len(sparse)
         if any(sparse):
             wide = [
-                decide.log_odds(a, decide.widened(spike, slab), slab)
-                for a, spike, slab in (o.mixture for o in problems)
+                decide.log_odds(a, decide.widened(one.n, spike, slab, one.per_atom), slab)
+                for one, (a, spike, slab) in ((one, one.mixture) for one in problems)
             ]
             gates = arrays.gate(heard, *_spread(wide, stack))
             factor = gates if all(sparse) else np.where(np.reshape(sparse, (*stack, 1, 1)), gates, factor)

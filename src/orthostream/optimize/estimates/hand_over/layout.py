@@ -43,9 +43,11 @@ TOLERATED = 16
 UNIT_OPEN = 17
 UNIT_SIGNAL = 18
 ADVANTAGE = 19
+#: The largest correlation of two gates, when it was last looked at.
+ALIKE = 20
 
 #: The number of numbers.
-COUNT = 20
+COUNT = 21
 
 #: Running means of each atom: the gate, the squared coefficient, |z|^p (the pull of the lp contrast along the atom),
 #: gate times squared coefficient (the pull of spike and slab along it), and |z| for samples of unit length.

@@ -84,7 +84,7 @@ def hand_over_update(
     shift, unit = score_shape(n, sparsity, weakest(rows, BENT, asleep), weakest(rows, GATED, asleep), p, whole)
     turn = 0.0
     if in_slab:
-        wide_odds, wide_slope = log_odds(sparsity, widened(spike, slab), slab)
+        wide_odds, wide_slope = log_odds(sparsity, widened(n, spike, slab, per_atom), slab)
         score = sparse_score(z, shares, wide_odds, wide_slope, shift)
         turn = samples * gain_of_turning(z, shares, int(n[FIRST]), int(n[SECOND]), odds, slope)
     else:
