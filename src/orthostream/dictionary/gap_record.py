@@ -31,7 +31,7 @@ class GapRecord(NamedTuple):
         Once codes are known to be sparse, rows that cannot be solved become zero, so that nothing is learnt from them.
         """
         gaps = np.isnan(batch)
-        record = self._replace(missing=_moved(self.missing, gaps.mean(), len(batch), state))
+        record = self._replace(missing=_moved(self.missing, float(gaps.mean()), len(batch), state))
         if not gaps.any():
             return batch, record
         point, noise = estimate.for_completion(state.memory, state.x, record.missing)
@@ -39,12 +39,11 @@ class GapRecord(NamedTuple):
         if noise is None:
             return rows, record
         rows, is_solved = solve_gaps(rows, gaps, point, noise)
-        record = record._after_solving(gaps.any(axis=1), is_solved, state)
+        record = record._after_solving(np.asarray(gaps.any(axis=1)), is_solved, state)
         return rows if record.solved < _FEW_SOLVED else np.where(is_solved[:, None], rows, 0.0), record
 
     def _after_solving(self, incomplete: BoolArray, is_solved: BoolArray, state: State) -> Self:
-        solved = np.count_nonzero(is_solved[incomplete])
-        count = np.count_nonzero(incomplete)
+        solved, count = int(np.count_nonzero(is_solved[incomplete])), int(np.count_nonzero(incomplete))
         return self._replace(solved=_moved(self.solved, solved / count, count, state))
 
     @classmethod

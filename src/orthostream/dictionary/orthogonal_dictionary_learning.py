@@ -19,6 +19,7 @@ from orthostream.dictionary.named import parts_by_name
 from orthostream.optimize import (
     Callback,
     GradientEstimate,
+    Guarded,
     Objective,
     Replay,
     Schedule,
@@ -200,6 +201,8 @@ class OrthogonalDictionaryLearning(CodingEstimator):
 
     def _make_solver(self) -> StochasticFrankWolfe:
         objective, schedule, post_step = parts_by_name(self.contrast, self.schedule, self.average)
+        if self._passing and isinstance(objective, Guarded):
+            objective = Guarded(objective.course, skip_repeats=False)
         return StochasticFrankWolfe(SpectralBall(), objective, schedule, post_step, average=self.average)
 
     def _look_at(self, rows: Any, *, is_stream: bool) -> None:

@@ -1,9 +1,10 @@
 """Missing readings of sparse codes: solved for, rather than estimated.
 
-Once the learner has found that codes are sparse, it knows how large the coefficients are that are only noise. The values
-in the gaps then follow from the other readings: of all codes that agree with m readings, at most one has fewer than m/2
-nonzero coefficients. The iteration of `missing` finds it if its shrinkage falls, step by step, to the size of the noise.
-Rows for which it is not found are not learnt from: their codes are dense and wrong, and all atoms seem to occur together.
+Once the learner has found that codes are sparse, it knows how large the coefficients are that are only noise. The
+values in the gaps then follow from the other readings: of all codes that agree with m readings, at most one has fewer
+than m/2 nonzero coefficients. The iteration of `missing` finds it if its shrinkage falls, step by step, to the size of
+the noise. Rows for which it is not found are not learnt from: their codes are dense and wrong, and all atoms seem to
+occur together.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def solve_gaps(rows: FloatArray, gaps: BoolArray, dictionary: FloatArray, noise:
 def _solve(rows: FloatArray, gaps: BoolArray, dictionary: FloatArray, least: float) -> tuple[FloatArray, BoolArray]:
     share, atoms = SHRINKAGE, dictionary.shape[1]
     codes = rows @ dictionary
-    going = gaps.any(axis=-1)[:, None]
+    going = np.asarray(gaps.any(axis=-1, keepdims=True))
     total = np.vecdot(codes, codes)[:, None]
     for _ in range(LONGEST):
         energy = codes * codes

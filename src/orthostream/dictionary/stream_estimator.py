@@ -51,6 +51,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     pending_weight_: FloatArray | None
     _youth: Youth | None = None  # None once the learner has grown up, and for those that have no youth
     _had_gaps: bool = False  # whether the last rows were changed by `_completed`: the compiled step refuses such rows
+    _passing: bool = False  # whether `fit` passes over a data set
     _gaps: GapRecord = GapRecord()
     _centre: Centre | None = None
 
@@ -85,8 +86,13 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         weights = validated_weights(sample_weight, X)
         self._reset()
         self._look_at(X, is_stream=False)
-        with self._one_thread():
-            self.status_ = self._pass_over(X, weights)
+        self._passing = True
+        try:
+            with self._one_thread():
+                self.status_ = self._pass_over(X, weights)
+        finally:
+            self._passing = False
+        self.solver_ = self._make_solver()
         return self
 
     def _pass_over(self, X: Any, weights: FloatArray | None) -> Status:

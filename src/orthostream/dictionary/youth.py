@@ -8,6 +8,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.optimize import Guarded, State, StochasticFrankWolfe
+from orthostream.optimize.estimates.guarded.constants import MOST_REPEATS
 from orthostream.optimize.estimates.guarded.rehearsal import Rehearsal
 
 #: A learner is young for this many samples per atom; longer, and it would fit the noise of the buffer.
@@ -38,6 +39,7 @@ class Youth:
 
     def rehearse(self, solver: StochasticFrankWolfe, state: State, rows: FloatArray) -> State:
         """Add new rows to the buffer and take steps on rehearsed ones; the number of steps stays that of new rows."""
+        rows = self._without_repeats(rows)
         self.seen += len(rows)
         if self.is_over or not len(rows):
             return state
@@ -55,6 +57,18 @@ class Youth:
                 self.place = int(self.place + _STRIDE * size + 3) % len(self.rows)  # 3: others next time
                 state = again.step(state, self.rows[which])
         return state._replace(t=t, average=average)
+
+    def _without_repeats(self, rows: FloatArray) -> FloatArray:
+        """Return the rows without those that repeat the one before, if one comes more than a few times in a row.
+
+        None is left of a mini-batch that is the same as the one before.
+        """
+        if len(rows) <= len(self.rows) and np.array_equal(rows, self.rows[-len(rows) :]):
+            return rows[:0]
+        first = self.rows[-1:] if len(self.rows) else np.full((1, rows.shape[1]), np.nan)
+        fresh = (rows != np.concatenate([first, rows[:-1]])).any(axis=1)
+        longest = np.diff(np.flatnonzero(np.concatenate([[True], fresh, [True]]))).max()
+        return rows[fresh] if longest > MOST_REPEATS else rows
 
     def to_plain(self) -> dict[str, Any]:
         """Return the numbers as data for JSON; the rows are saved as an array."""

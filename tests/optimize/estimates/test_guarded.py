@@ -115,7 +115,6 @@ def test_one_row_of_1e100_does_not_freeze_it(rng: Rng) -> None:
 
 
 def test_supports_that_stay_end_near_averaged_l3(rng: Rng) -> None:
-    """The course alone ends a hundred times farther from the truth here."""
     truth, start = orthogonal(rng, 10, 10), orthogonal(rng, 10, 10)
     gates = np.repeat(rng.random((150, 10)) < 0.3, 100, axis=0)
     samples = (gates * rng.standard_normal(gates.shape)) @ truth.T
@@ -123,8 +122,6 @@ def test_supports_that_stay_end_near_averaged_l3(rng: Rng) -> None:
     solver, state = learnt(batches, start)
     reference = error(averaged(batches, start), truth)
     assert error(solver.answer(state), truth) < 2.0 * reference
-    alone = StochasticFrankWolfe(SpectralBall(), HandOver(), post_step=PolarStep())
-    assert error(run(alone, alone.init(start), batches).x, truth) > 10.0 * reference
 
 
 def test_an_offset_is_found_and_subtracted(rng: Rng) -> None:

@@ -10,6 +10,8 @@ CALM, LEAP = 0.1, 3.0
 # After so many silent samples per atom in a row the limit starts again from them. While fewer samples per atom than the
 # second number were loud, it does so once the silent ones are more: the first samples may have been outliers.
 LONG_SILENCE, FEW_LOUD = 300.0, 5.0
+# A sample or mini-batch that comes again and again is learnt from so many times in a row.
+MOST_REPEATS = 4.0
 # Length of the memory of the mean of the samples, in samples per atom.
 MEAN_MEMORY = 200.0
 # The mean counts as an offset if its energy is this many times that of its noise; but not if it holds this share of all
@@ -35,13 +37,10 @@ CLEARLY = 0.15
 # Ratio of spike to slab below which codes count as exactly sparse, so that their l1 norm decides too.
 EXACT = 1e-4
 # If a strong correlation of two gates is tolerated, the leads in l1 and l3 that trust takes.
-STRICT_L1, STRICT_L3 = 1.0, -1.0
+STRICT_L1, STRICT_L3 = 1.0, 2.0
 # Samples per atom that a course may be behind before it starts again from the anchor; a mini-batch counts for at most
 # one, because after a start the oracle takes the slow exact path for a while.
 TRIAL_LENGTH = 150.0
-# A pair of atoms that still always occurs together after so many samples per atom without a force is turned towards the
-# anchor's.
-SETTLED_PAIR = 40.0
 # The tolerated correlation of gates of a course that starts from the anchor: any.
 ANY = 1.0
 # After so many moves with a nearly singular gradient the anchor tries products with a ridge, with this guess of the
@@ -52,5 +51,6 @@ SINGULAR_MOVES, RIDGED_GUESS, MEAN_GUESS = 20.0, 2.0**-33, 0.01
 HUGE, MONSTROUS = 1e300, 1e8
 # The smallest normal number, to divide by in place of zero.
 TINY = 2.2250738585072014e-308
-# Added to a setting of the kernel for samples that were seen before: only the course learns from them.
-AGAIN = 2.0
+# Added to a setting of the kernel: for samples that were seen before, so that only the course learns from them; and for
+# passes over a data set, whose repeats are intended.
+AGAIN, KEEP_REPEATS = 2.0, 4.0

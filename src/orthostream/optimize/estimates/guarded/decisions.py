@@ -29,12 +29,12 @@ from orthostream.optimize.estimates.guarded.constants import (
     LEAST_LEAD,
     LONG_SILENCE,
     MEAN_MEMORY,
+    MOST_REPEATS,
     OFFSET,
     PART,
     QUANTILE,
     RATE,
     RIDGED_GUESS,
-    SETTLED_PAIR,
     SINGULAR_MOVES,
     STRICT_L1,
     STRICT_L3,
@@ -68,10 +68,8 @@ from orthostream.optimize.estimates.guarded.layout import (
     TRUSTED,
     WAITING,
 )
-from orthostream.optimize.estimates.hand_over.constants import ALWAYS
 from orthostream.optimize.estimates.hand_over.layout import (
     AGE,
-    ALIKE,
     CHANGES,
     ENERGY,
     EVIDENCE,
@@ -120,6 +118,18 @@ def move_limit(g: Any, longer: float, shorter: float, silent: float, typical: fl
         g[LOUD] = 0.0
         g[ANCHOR_AGE] = 1.0
     return bool(few)
+
+
+def signature_weight(j: int) -> float:
+    """Return the weight of reading j in the signature of a sample; no two are alike."""
+    return 0.5 + (j * 0.6180339887498949) % 1.0
+
+
+def is_repeat(g: Any, last: int, signature: float) -> bool:
+    """Count how many times in a row the same sample or mini-batch has come; return whether that is enough."""
+    g[last + 1] = g[last + 1] + 1.0 if signature == g[last] else 1.0
+    g[last] = signature
+    return bool(g[last + 1] > MOST_REPEATS)
 
 
 def mean_weight(g: Any, samples: float, atoms: int) -> float:
@@ -207,11 +217,6 @@ def block_is_over(g: Any) -> bool:
         return False
     g[SINCE] = 0.0
     return True
-
-
-def may_turn(n: Any, per_atom: float) -> bool:
-    """Return whether atoms that always occur together are turned towards the anchor's: if nothing else turns them."""
-    return bool(n[PHASE] == 1.0 and n[ALIKE] > ALWAYS and n[AGE] * per_atom > SETTLED_PAIR)
 
 
 def start_from_anchor(n: Any, g: Any, square: float) -> None:

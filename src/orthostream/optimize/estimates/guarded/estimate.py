@@ -13,7 +13,7 @@ from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.guarded import arrays
 from orthostream.optimize.estimates.guarded import decisions as decide
-from orthostream.optimize.estimates.guarded.constants import MEAN_GUESS, MONSTROUS
+from orthostream.optimize.estimates.guarded.constants import KEEP_REPEATS, MEAN_GUESS, MONSTROUS
 from orthostream.optimize.estimates.guarded.layout import (
     ANCHOR,
     CENTRED,
@@ -21,6 +21,8 @@ from orthostream.optimize.estimates.guarded.layout import (
     GRADIENT,
     GUARD_COUNT,
     GUESS,
+    LAST_BATCH,
+    LAST_SAMPLE,
     LENGTH,
     LIMIT,
     LOUD,
@@ -33,10 +35,9 @@ from orthostream.optimize.estimates.guarded.layout import (
     SEEN,
     TRUSTED,
 )
-from orthostream.optimize.estimates.guarded.together import rotation_to_anchor
 from orthostream.optimize.estimates.hand_over import HandOver
 from orthostream.optimize.estimates.hand_over.estimate import padded
-from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE, GATE, TOGETHER
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.polar_decomposition import polar
@@ -51,8 +52,8 @@ _KERNEL = Kernel(
     "guarded_update",
     (
         *(_POLAR + name for name in ("coefficients", "loops")),
-        *(_COURSE + name for name in ("constants", "layout", "decisions", "loops")),
-        *(_HERE + name for name in ("constants", "layout", "decisions", "together", "loops")),
+        *(_COURSE + name for name in ("constants", "layout", "decisions", "turning", "loops")),
+        *(_HERE + name for name in ("constants", "layout", "decisions", "loops")),
     ),
 )
 
@@ -80,11 +81,14 @@ class Guarded(GradientEstimate):
     Parameters
     ----------
     course : HandOver, optional
+    skip_repeats : bool, default True
+        Whether a sample, or a mini-batch, that comes more than four times in a row is ignored from then on: in a stream
+        it tells nothing new. False is for passes over a data set.
 
     Notes
     -----
     Beside the memory of the course there are five matrices of the dictionary's size, three rows of K, a mean of N, and
-    22 numbers. The anchor takes one polar factor after each sample per atom at first, and after each 3 % of its samples
+    26 numbers. The anchor takes one polar factor after each sample per atom at first, and after each 3 % of its samples
     later.
 
     Examples
@@ -101,7 +105,8 @@ class Guarded(GradientEstimate):
     True
     """
 
-    def __init__(self, course: HandOver | None = None) -> None:
+    def __init__(self, course: HandOver | None = None, *, skip_repeats: bool = True) -> None:
+        self.skip_repeats = bool(skip_repeats)
         self.course = HandOver() if course is None else course
         if not isinstance(self.course, HandOver):
             raise TypeError(f"Guarded takes a HandOver, got {course!r}.")
@@ -122,6 +127,7 @@ class Guarded(GradientEstimate):
         guard = memory["guard"].copy()
         guard[..., LIMIT] += np.where(guard[..., SEEN] > 0.0, 2.0 * np.log(factor), 0.0)
         guard[..., LENGTH] *= factor**2
+        guard[..., [LAST_SAMPLE, LAST_BATCH]] *= factor
         changed = {"guard": guard, "mean": memory["mean"] * factor}
         inner = self.course.layout(memory["gradient"].shape[len(stack) :])
         course = self.course.rescaled(ArrayBlock(inner, memory.array[..., : inner.size]), factor)
@@ -172,7 +178,7 @@ class Guarded(GradientEstimate):
         """Return the saved memory; that of a hand-over without a guard gets a new anchor."""
         missing = {name: array for name, array in self.begin(x).items() if name not in arrays}
         inner = self.course.layout(x.shape[-2:])
-        arrays, saved = padded(arrays, inner), set(inner.shapes)
+        arrays, saved = padded(arrays, self.layout(x.shape[-2:])), set(inner.shapes)
         return super().restored(dict(arrays) if missing.keys() & saved else {**missing, **arrays}, x)
 
     def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:
@@ -187,7 +193,8 @@ class Guarded(GradientEstimate):
         return _KERNEL if type(self) is Guarded and self.course.kernel is not None else None
 
     def settings(self, memory: ArrayBlock, atoms: int, samples: int) -> tuple[float, float, float, float]:
-        return self.course.settings(memory, atoms, samples)
+        *others, sparse = self.course.settings(memory, atoms, samples)
+        return others[0], others[1], others[2], sparse if self.skip_repeats else sparse + KEEP_REPEATS
 
     def update(
         self, memory: ArrayBlock, x: FloatArray, batch: Batch, weights: FloatArray | None
@@ -206,7 +213,8 @@ class Guarded(GradientEstimate):
         typical = arrays.typical_lengths(squares, weights)
         self._begin(new, numbers, x, squares, typical)
         limits = np.reshape(np.exp([g[LIMIT] for g in numbers]), stack)
-        door = arrays.admit(squares, weights, limits)
+        fresh = self._without_repeats(numbers, batch, weights, stack) if self.skip_repeats else weights
+        door = arrays.admit(squares, fresh, limits)
         forget = [
             decide.move_limit(g, counts[0], counts[1], counts[2], length, x.shape[-1])
             for g, counts, length in zip(numbers, door.counts, typical, strict=True)
@@ -238,6 +246,21 @@ class Guarded(GradientEstimate):
         if not any(which) or not isinstance(batch, np.ndarray):
             return None
         return np.where(np.reshape(which, mean.shape[:-1])[..., None], mean, 0.0)
+
+    @staticmethod
+    def _without_repeats(
+        numbers: list[list[float]], batch: Batch, weights: FloatArray | None, stack: tuple[int, ...]
+    ) -> FloatArray | None:
+        """Return the weights of the samples, 0 for those that only repeat the ones before."""
+        signed = list(zip(numbers, arrays.signatures(batch, stack), strict=True))
+        repeats = np.array([[decide.is_repeat(g, LAST_SAMPLE, one) for one in each] for g, each in signed])
+        for i, (g, each) in enumerate(signed):
+            total = sum(one * decide.signature_weight(place) for place, one in enumerate(each))
+            repeats[i] |= decide.is_repeat(g, LAST_BATCH, total)
+        if not repeats.any():
+            return weights
+        fresh = ~repeats.reshape(*stack, -1)
+        return fresh * (1.0 if weights is None else weights)
 
     @staticmethod
     def _begin(
@@ -285,7 +308,7 @@ class Guarded(GradientEstimate):
                 for g, each, move in zip(numbers, per_atom, moves, strict=True)
             ]
             self._move_anchor(matrices, numbers, np.reshape(moves, stack), np.reshape(weights, stack))
-        self._judge(memory, numbers, x, per_atom)
+        self._judge(memory, numbers, x)
         return gamma
 
     @staticmethod
@@ -316,7 +339,7 @@ class Guarded(GradientEstimate):
                 g[GUESS] = decide.carried_guess(guess)
 
     @staticmethod
-    def _judge(memory: ArrayBlock, numbers: list[list[float]], x: FloatArray, per_atom: list[float]) -> None:
+    def _judge(memory: ArrayBlock, numbers: list[list[float]], x: FloatArray) -> None:
         """Decide which dictionary each problem trusts, start again what fell behind, and take new snapshots."""
         atoms, core = x.shape[-1], x.shape[-2:]
         matrices = memory["matrices"].reshape(-1, MATRICES, *core)
@@ -339,15 +362,6 @@ class Guarded(GradientEstimate):
             if decide.block_is_over(g):
                 matrices[i, ANCHOR] = polar(matrices[i, MEAN_POINT], near=matrices[i, ANCHOR], low=MEAN_GUESS)[0]
                 matrices[i, COURSE] = points[i]
-                if decide.may_turn(n, per_atom[i]):
-                    gates, together = (
-                        memory[name].reshape(-1, *memory.layout.shapes[name])[i, row]
-                        for name, row in (("atoms", GATE), ("pairs", TOGETHER))
-                    )
-                    turn = rotation_to_anchor(gates, together, points[i].T @ matrices[i, ANCHOR])
-                    gradient = memory["gradient"].reshape(-1, *core)
-                    gradient[i] = gradient[i] @ turn
-                    matrices[i, COURSE] = points[i] @ turn
 
 
 def _is_trusted(memory: ArrayBlock) -> BoolArray:

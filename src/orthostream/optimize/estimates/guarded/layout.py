@@ -40,9 +40,13 @@ REPLACED = 19
 #: Samples above the silence, and silent samples since the last of them.
 LOUD = 20
 QUIET = 21
+#: A weighted sum of the readings of the last sample, and behind it how many times in a row the sample has come; the
+#: same for the last mini-batch.
+LAST_SAMPLE = 22
+LAST_BATCH = 24
 
 #: The number of numbers.
-GUARD_COUNT = 22
+GUARD_COUNT = 26
 
 #: Matrices: the anchor's gradient and point, the mean of its points, and the two snapshots that are compared; the
 #: anchor's snapshot is also what is reported if the anchor is trusted.

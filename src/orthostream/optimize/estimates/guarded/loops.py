@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from orthostream.optimize.estimates.guarded.constants import AGAIN, FAINT, HUGE, MEAN_GUESS, SHIFT_ANCHOR, SILENCE, TINY
+from orthostream.optimize.estimates.guarded.constants import (
+    AGAIN,
+    FAINT,
+    HUGE,
+    KEEP_REPEATS,
+    MEAN_GUESS,
+    SHIFT_ANCHOR,
+    SILENCE,
+    TINY,
+)
 from orthostream.optimize.estimates.guarded.decisions import (
     anchor_weight,
     block_is_over,
@@ -15,11 +24,12 @@ from orthostream.optimize.estimates.guarded.decisions import (
     compare,
     count_batch,
     has_offset,
+    is_repeat,
     judge,
-    may_turn,
     mean_weight,
     move_limit,
     point_weight,
+    signature_weight,
     start_from_anchor,
     start_guard,
 )
@@ -31,6 +41,8 @@ from orthostream.optimize.estimates.guarded.layout import (
     GRADIENT,
     GUARD_COUNT,
     GUESS,
+    LAST_BATCH,
+    LAST_SAMPLE,
     LENGTH,
     LIMIT,
     MATRICES,
@@ -43,8 +55,7 @@ from orthostream.optimize.estimates.guarded.layout import (
     SEEN,
     THIRD_MOMENT,
 )
-from orthostream.optimize.estimates.guarded.together import rotation_to_anchor
-from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE, GATE, ROWS, TOGETHER
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE, ROWS
 from orthostream.optimize.estimates.hand_over.loops import hand_over_update
 from orthostream.optimize.polar_decomposition.loops import spectral_oracle
 
@@ -64,6 +75,8 @@ def guarded_update(
     moments = block[place : place + MOMENTS * atoms].reshape(MOMENTS, atoms)
     mean = block[place + MOMENTS * atoms :]
 
+    keep = sparse >= KEEP_REPEATS
+    sparse -= KEEP_REPEATS if keep else 0.0
     again = sparse >= AGAIN
     if again and g[SEEN] == 0.0:
         return gradient, 0.0, block
@@ -76,7 +89,8 @@ def guarded_update(
     if g[SEEN] == 0.0:
         start_guard(g, typical, block[size + CHANGES])
         matrices[POINT:] = x
-    factors, admitted, samples, forget = admit(g, squares, weights, typical, 0 if again else atoms)
+    fresh = weights if again or keep else without_repeats(g, batch, weights)
+    factors, admitted, samples, forget = admit(g, squares, fresh, typical, 0 if again else atoms)
     if forget:
         block[:inner] = 0.0
     if samples == 0.0:
@@ -120,13 +134,6 @@ def guarded_update(
             return gradient, -1.0, block
         matrices[ANCHOR] = point
         matrices[COURSE] = x
-        if may_turn(n, per_atom):
-            rows, pairs = size + COUNT, size + COUNT + ROWS * atoms
-            gates = block[rows + GATE * atoms : rows + (GATE + 1) * atoms]
-            together = block[pairs + TOGETHER * atoms * atoms : pairs + (TOGETHER + 1) * atoms * atoms]
-            turn = rotation_to_anchor(gates, together.reshape(atoms, atoms), np.dot(x.T, point))
-            gradient[:] = np.dot(gradient, turn)
-            matrices[COURSE] = np.dot(x, turn)
     return gradient, 1.0, block
 
 
@@ -157,6 +164,25 @@ def typical_length(squares: Any, weights: Any) -> float:
     return total / max(count, TINY)
 
 
+def without_repeats(g: Any, batch: Any, weights: Any) -> Any:
+    """Return the weights of the samples, 0 for those that only repeat the ones before."""
+    signs = np.empty(batch.shape[1])
+    for j in range(signs.size):
+        signs[j] = signature_weight(j)
+    fresh = weights.copy()
+    total = 0.0
+    for i in range(batch.shape[0]):
+        signature = 0.0
+        for j in range(signs.size):
+            signature += signs[j] * batch[i, j]
+        if is_repeat(g, LAST_SAMPLE, signature):
+            fresh[i] = 0.0
+        total += signature * signature_weight(i)
+    if is_repeat(g, LAST_BATCH, total):
+        fresh[:] = 0.0
+    return fresh
+
+
 def admit(g: Any, squares: Any, weights: Any, typical: float, atoms: int) -> Any:
     """Return the factors that cut long samples, the weights without silent samples, and the sum of these weights.
 
@@ -166,7 +192,7 @@ def admit(g: Any, squares: Any, weights: Any, typical: float, atoms: int) -> Any
     factors, admitted = np.ones_like(squares), weights.copy()
     longer = shorter = silent = samples = 0.0
     for i in range(squares.size):
-        if squares[i] == 0.0:
+        if squares[i] == 0.0 or weights[i] == 0.0:
             admitted[i] = 0.0
         elif squares[i] < SILENCE * limit:
             admitted[i] = 0.0

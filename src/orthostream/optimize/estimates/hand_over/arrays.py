@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from orthostream._typing import FloatArray, IntArray
+from orthostream._typing import BoolArray, FloatArray, IntArray
 from orthostream.optimize.estimates.hand_over.constants import TINY
 from orthostream.optimize.estimates.hand_over.layout import BENT, FORCE, GATE, GATED, POWER, SQUARE, TOGETHER
 from orthostream.optimize.objectives.base import Batch, rows_times
@@ -131,7 +131,7 @@ def unit_sizes(heard: Heard) -> tuple[FloatArray, FloatArray]:
 
 
 def advantage(
-    sizes: FloatArray, shares: FloatArray, scales: FloatArray, awake: FloatArray, unit: Sequence[Number]
+    sizes: FloatArray, shares: FloatArray, scales: FloatArray, awake: BoolArray, unit: Sequence[Number]
 ) -> list[tuple[float, float, float]]:
     """Return what `learn_advantage` learns from samples of unit length, of each problem.
 
@@ -142,13 +142,15 @@ def advantage(
     gates = _gates(squares, odds, slope)
     closed = gates.mean(axis=-1), (gates * squares).mean(axis=-1)
     heights = np.logaddexp(0.0, -odds - slope * squares) - 0.5 * squares / slab
-    heights += sizes / np.where(awake, scales, 1.0)[..., None, :] + np.log(2.0 * np.where(awake, scales, 1.0))[..., None, :]
+    heights += (
+        sizes / np.where(awake, scales, 1.0)[..., None, :] + np.log(2.0 * np.where(awake, scales, 1.0))[..., None, :]
+    )
     counts = awake.sum(axis=-1)
     likelihood = (heights * awake[..., None, :]).sum(axis=-1)
     sums = [np.reshape(np.vecdot(one, shares), -1).tolist() for one in (*closed, likelihood)]
     first = np.broadcast_to(np.log(sparsity) - 0.5 * np.log(2.0 * math.pi * slab), (*counts.shape, 1, 1)).reshape(-1)
     return [
-        (opened, signal, constant + gain / count if count else 0.0)
+        (opened, signal, constant + gain / count if 2 * count >= awake.shape[-1] else 0.0)
         for opened, signal, gain, constant, count in zip(
             *sums, first.tolist(), np.reshape(counts, -1).tolist(), strict=True
         )
@@ -215,16 +217,22 @@ def remember(pairs: FloatArray, heard: Heard, score: FloatArray, gate_weight: Nu
     mix(pairs[..., FORCE:, :, :], pull, force_weight if isinstance(force_weight, float) else force_weight[..., None])
 
 
-def force_ratios(pairs: FloatArray, trusts: list[float]) -> list[tuple[float, float]]:
-    """Return the squared mean force over its variance, of each problem: of all pairs together, and the largest."""
+def force_ratios(pairs: FloatArray, trusts: list[float], least: list[float]) -> list[tuple[float, float]]:
+    """Return the squared mean force over its variance, of each problem: of all pairs together, and the largest.
+
+    A squared force below ``least`` is rounding.
+    """
     flat = pairs.reshape(*pairs.shape[:-2], -1)
     force, power = flat[..., FORCE, :], flat[..., POWER, :]
     squares, powers = np.vecdot(force, force), np.vecdot(power, _ones(power.shape[-1]))
-    ratio = np.maximum(power, TINY)
+    ratio = np.maximum(power, np.maximum(np.reshape(least, (*power.shape[:-1], 1)), TINY))
     np.divide(force, ratio, out=ratio)
     ratio *= force
     found = [part.reshape(-1).tolist() for part in (squares, powers, ratio.max(axis=-1))]
-    return [(a / max(trust * b, TINY), most / trust) for a, b, most, trust in zip(*found, trusts, strict=True)]
+    return [
+        (a / max(trust * b, floor * power.shape[-1], TINY), most / trust)
+        for a, b, most, trust, floor in zip(*found, trusts, least, strict=True)
+    ]
 
 
 def most_alike(rows: FloatArray, together: FloatArray, asleep: list[float]) -> list[tuple[float, int, int]]:

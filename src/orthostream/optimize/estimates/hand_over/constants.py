@@ -26,11 +26,14 @@ STUCK = 0.5
 # After PATIENCE samples per atom with a stuck pair, its correlation is accepted as a property of the data, plus MARGIN.
 # Each return to the lp contrast because of a stuck pair counts as DETOUR samples per atom.
 PATIENCE, DETOUR, MARGIN = 200.0, 20.0, 0.2
-# Nats a coefficient by which spike and slab may be less likely than a Laplacian of each atom's own scale, for samples of
-# unit length, to start and to go on; and the length of the memory of that difference, in samples per atom.
+# Nats a coefficient by which spike and slab may be less likely than a Laplacian of each atom's own scale, for samples
+# of unit length, to start and to go on; and the length of the memory of that difference, in samples per atom.
 FITS, FITS_NOT, ADVANTAGE_MEMORY = -0.03, -0.06, 20.0
 # The smallest spike of that mixture, as a share of its slab, and the smallest share of spike and of slab.
 UNIT_LEAST, UNIT_RARE = 1e-3, 0.02
+# Atoms with less than this share of the mean energy are left out of the difference: what they hold is rounding. If most
+# atoms are like that, the difference counts as 0.
+SILENT = 1e-6
 # With fewer atoms than this, the difference counts as 0: the length of a sample is then mostly that of one coefficient.
 FEW_ATOMS = 8
 # Nats of evidence that count as proof of an abrupt change, or of a pair of atoms at a saddle.
@@ -45,11 +48,13 @@ SLEEPS, ASLEEP = 3.0, 0.01
 # The gradient uses a spike that is WIDEN times wider than measured, so that there is still a force on the worst pair of
 # atoms, but at most WIDEST times the slab.
 WIDEN, WIDEST = 3.0, 0.1
-# While two gates are more correlated than ALWAYS, the gradient's spike is at least WIDE times the slab, and less with the
-# square of the memory once that is longer than so many samples per atom.
+# For two atoms whose gates are more correlated than ALWAYS, the gradient's spike is at least WIDE times the slab; less,
+# with the square of the memory, once that is longer than so many samples per atom.
 ALWAYS, WIDE, WIDE_MEMORY = 0.95, 0.01, 20.0
 # A mini-batch of less energy than this is ignored.
 NOTHING = 1e-200
+# A squared force below this, in units of the squared energy, is rounding and no force.
+ROUNDING = 1e-18
 # The smallest normal number of double precision, to divide by in place of zero.
 TINY = 2.2250738585072014e-308
 # The range of mean squares of a coefficient for which the compiled update is safe: no fourth power over- or underflows.

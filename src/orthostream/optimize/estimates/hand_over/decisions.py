@@ -11,7 +11,6 @@ from typing import Any
 from orthostream.optimize.estimates.hand_over.constants import (
     ADVANTAGE_MEMORY,
     ALARM,
-    ALWAYS,
     ASLEEP,
     ASTRAY,
     BELONGS,
@@ -138,18 +137,24 @@ def log_odds(sparsity: float, spike: float, slab: float) -> tuple[float, float]:
     return odds, 0.5 * (1.0 / spike - 1.0 / slab)
 
 
-def widened(n: Any, spike: float, slab: float, per_atom: float) -> float:
-    """Return the spike that the gradient uses.
+def widened(spike: float, slab: float) -> float:
+    """Return the spike that the gradient uses."""
+    return min(max(WIDEST * slab, spike), WIDEN * spike)
 
-    If the gates of two atoms always open together, the atoms may be a mixture of two true ones. A narrow spike exerts no
-    force on such a pair: what one atom holds of the other is already slab. A wide one separates them; it narrows as the
-    memory gets longer.
+
+def widest(n: Any, spike: float, slab: float, per_atom: float) -> float:
+    """Return the spike that the gradient uses for two atoms whose gates always open together.
+
+    They may be a mixture of two true atoms. A narrow spike exerts no force on such a pair: what one atom holds of the
+    other is already slab. A wide one separates them; it narrows as the memory gets longer.
     """
-    wide = min(max(WIDEST * slab, spike), WIDEN * spike)
-    if n[ALIKE] <= ALWAYS:
-        return wide
     cooled = min(1.0, WIDE_MEMORY / (per_atom * n[AGE]))
-    return max(wide, WIDE * cooled * cooled * slab)
+    return max(widened(spike, slab), WIDE * cooled * cooled * slab)
+
+
+def turning_weight(per_atom: float) -> float:
+    """Return the part of the angle that pairs which always occur together are turned by at least."""
+    return min(1.0, per_atom / WIDE_MEMORY)
 
 
 def new_weight(n: Any, samples: float, half_life: float) -> tuple[float, float]:

@@ -14,8 +14,9 @@ from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.hand_over import arrays
 from orthostream.optimize.estimates.hand_over import decisions as decide
-from orthostream.optimize.estimates.hand_over.constants import FEW_ATOMS, NOTHING
+from orthostream.optimize.estimates.hand_over.constants import ALWAYS, FEW_ATOMS, NOTHING, ROUNDING, SILENT
 from orthostream.optimize.estimates.hand_over.layout import (
+    ALIKE,
     BEND,
     CHANGES,
     COUNT,
@@ -34,6 +35,7 @@ from orthostream.optimize.estimates.hand_over.layout import (
     TRUST,
     UNIT_SIZE,
 )
+from orthostream.optimize.estimates.hand_over.turning import turn_pairs
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch, Objective, columns_times
 from orthostream.optimize.objectives.lp_contrast import LpContrast
@@ -47,6 +49,7 @@ _KERNEL = Kernel(
         "orthostream.optimize.estimates.hand_over.constants",
         "orthostream.optimize.estimates.hand_over.layout",
         "orthostream.optimize.estimates.hand_over.decisions",
+        "orthostream.optimize.estimates.hand_over.turning",
         "orthostream.optimize.estimates.hand_over.loops",
     ),
 )
@@ -236,8 +239,8 @@ class HandOver(GradientEstimate):
         factor, misfits, turns = heard.layers[..., arrays.SIZE, :, :], [0.0] * len(sparse), [0.0] * len(sparse)
         if any(sparse):
             wide = [
-                decide.log_odds(a, decide.widened(one.n, spike, slab, one.per_atom), slab)
-                for one, (a, spike, slab) in ((one, one.mixture) for one in problems)
+                decide.log_odds(a, decide.widened(spike, slab), slab)
+                for a, spike, slab in (one.mixture for one in problems)
             ]
             gates = arrays.gate(heard, *_spread(wide, stack))
             factor = gates if all(sparse) else np.where(np.reshape(sparse, (*stack, 1, 1)), gates, factor)
@@ -267,7 +270,8 @@ class HandOver(GradientEstimate):
         stack = rows.shape[:-2]
         sizes, fresh = arrays.unit_sizes(heard)
         scales = np.where(rows[..., UNIT_SIZE, :].sum(axis=-1, keepdims=True) > 0.0, rows[..., UNIT_SIZE, :], fresh)
-        awake = (rows[..., SQUARE, :] > np.reshape(asleep, (*stack, 1))) & (scales > 0.0)
+        levels = [max(level, SILENT * one.n[ENERGY]) for level, one in zip(asleep, problems, strict=True)]
+        awake = (rows[..., SQUARE, :] > np.reshape(levels, (*stack, 1))) & (scales > 0.0)
         units = []
         for one in problems:
             sparsity, spike, slab = decide.unit_mixture(one.n, rows.shape[-1])
@@ -282,12 +286,30 @@ class HandOver(GradientEstimate):
         problems: list[_Problem], memory: ArrayBlock, heard: arrays.Heard, batch: Batch, score: FloatArray
     ) -> None:
         """Add the score to the running means of gradients and of pairs of atoms."""
+        stack, pairs = memory.array.shape[:-1], memory["pairs"]
         weights = [(one.rho, one.gate_weight, one.force_weight) for one in problems]
-        rho, gate_weight, force_weight = _spread(weights, memory.array.shape[:-1])
+        rho, gate_weight, force_weight = _spread(weights, stack)
         gradient = memory["gradient"]
         gradient *= 1.0 - rho
         gradient -= rho * columns_times(batch, score)
-        arrays.remember(memory["pairs"], heard, score, gate_weight, force_weight)
+        if any(one.n[PHASE] == 1.0 and one.n[ALIKE] > ALWAYS for one in problems):
+            wide = [
+                decide.log_odds(a, decide.widest(one.n, spike, slab, one.per_atom), slab)
+                for one, (a, spike, slab) in zip(problems, [one.mixture for one in problems], strict=True)
+            ]
+            forces = heard.z.mT @ arrays.score(arrays.gate(heard, *_spread(wide, stack)), heard, 0.0, 1.0)
+            atoms = forces.shape[-1]
+            for one, columns, gates, together, force in zip(
+                problems,
+                gradient.reshape(-1, *gradient.shape[-2:]),
+                memory["atoms"][..., GATE, :].reshape(-1, atoms),
+                pairs[..., TOGETHER, :, :].reshape(-1, atoms, atoms),
+                forces.reshape(-1, atoms, atoms),
+                strict=True,
+            ):
+                if one.n[PHASE] == 1.0 and one.n[ALIKE] > ALWAYS:
+                    turn_pairs(columns, gates, together, force, max(one.rho, decide.turning_weight(one.per_atom)))
+        arrays.remember(pairs, heard, score, gate_weight, force_weight)
 
     def _set_clock(
         self, problems: list[_Problem], memory: ArrayBlock, batch: Batch, heard: arrays.Heard, whole: bool
@@ -296,7 +318,8 @@ class HandOver(GradientEstimate):
         pairs, rows = memory["pairs"], memory["atoms"]
         atoms, adaptive = rows.shape[-1], self._adaptive
         ratios = []
-        forces = arrays.force_ratios(pairs, [one.n[TRUST] for one in problems])
+        least = [ROUNDING * one.n[ENERGY] ** 2 for one in problems]
+        forces = arrays.force_ratios(pairs, [one.n[TRUST] for one in problems], least)
         for one, (everything, largest) in zip(problems, forces, strict=True):
             ratios.append(decide.measure_level(one.n, one.rho))
             weight, per_atom = one.force_weight, one.per_atom
@@ -332,8 +355,8 @@ class HandOver(GradientEstimate):
 def padded(saved: Mapping[str, FloatArray], layout: Layout) -> dict[str, FloatArray]:
     """Return saved arrays with zeros for the numbers and rows that earlier versions did not have."""
     arrays = dict(saved)
-    for name, axis in (("numbers", -1), ("atoms", -2)):
-        if name in arrays and 0 < arrays[name].ndim >= -axis:
+    for name, axis in (("numbers", -1), ("atoms", -2), ("guard", -1)):
+        if name in arrays and name in layout.shapes and 0 < arrays[name].ndim >= -axis:
             missing = layout.shapes[name][axis] - arrays[name].shape[axis]
             if missing > 0:
                 widths = [(0, 0)] * arrays[name].ndim

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from orthostream.optimize.estimates.hand_over.constants import FEW_ATOMS, LARGEST, NOTHING, SMALLEST, TINY
+from orthostream.optimize.estimates.hand_over.constants import (
+    ALWAYS,
+    FEW_ATOMS,
+    LARGEST,
+    NOTHING,
+    ROUNDING,
+    SILENT,
+    SMALLEST,
+    TINY,
+)
 from orthostream.optimize.estimates.hand_over.decisions import (
     can_start,
     change_phase,
@@ -25,11 +34,14 @@ from orthostream.optimize.estimates.hand_over.decisions import (
     score_shape,
     set_clock,
     start,
+    turning_weight,
     unit_mixture,
     weigh_evidence,
     widened,
+    widest,
 )
 from orthostream.optimize.estimates.hand_over.layout import (
+    ALIKE,
     BEND,
     BENT,
     COUNT,
@@ -48,6 +60,7 @@ from orthostream.optimize.estimates.hand_over.layout import (
     TRUST,
     UNIT_SIZE,
 )
+from orthostream.optimize.estimates.hand_over.turning import turn_pairs
 
 
 def hand_over_update(
@@ -84,21 +97,29 @@ def hand_over_update(
     shift, unit = score_shape(n, sparsity, weakest(rows, BENT, asleep), weakest(rows, GATED, asleep), p, whole)
     turn = 0.0
     if in_slab:
-        wide_odds, wide_slope = log_odds(sparsity, widened(n, spike, slab, per_atom), slab)
+        wide_odds, wide_slope = log_odds(sparsity, widened(spike, slab), slab)
         score = sparse_score(z, shares, wide_odds, wide_slope, shift)
         turn = samples * gain_of_turning(z, shares, int(n[FIRST]), int(n[SECOND]), odds, slope)
     else:
         score = lp_score(z, shares, shift, unit, p)
 
     if sparse > 0.0 and atoms >= FEW_ATOMS:
-        opened, signal, gain = advantage(z, shares, rows, fresh, asleep, unit_mixture(n, atoms))
+        opened, signal, gain = advantage(
+            z, shares, rows, fresh, max(asleep, SILENT * n[ENERGY]), unit_mixture(n, atoms)
+        )
         learn_advantage(n, opened, signal, gain, per_atom)
     weigh_evidence(n, sparsity, slab, misfit, energy, turn, samples * atoms)
     learn_mixture(n, np.mean(fresh[GATE]), np.mean(fresh[GATED]), energy, bend, per_atom)
     gate_weight, force_weight = other_weights(n, rho, per_atom)
     mix(rows, fresh, 1.0 - gate_weight, gate_weight)
     mix(gradient, np.dot(batch.T, score), 1.0 - rho, -rho)
-    all_force, pair_force = remember(pairs, gates, shares, z, score, gate_weight, force_weight, n[TRUST])
+    if in_slab and n[ALIKE] > ALWAYS:
+        wide_odds, wide_slope = log_odds(sparsity, widest(n, spike, slab, per_atom), slab)
+        force = np.dot(z.T, sparse_score(z, shares, wide_odds, wide_slope, 0.0))
+        turn_pairs(gradient, rows[GATE], pairs[TOGETHER], force, max(rho, turning_weight(per_atom)))
+    add_gates(pairs, gates, shares, gate_weight)
+    least = ROUNDING * n[ENERGY] * n[ENERGY]
+    all_force, pair_force = add_force(pairs, np.dot(z.T, score), force_weight, n[TRUST], least)
 
     ratio = measure_level(n, rho)
     set_clock(n, all_force, pair_force, force_weight, per_atom, atoms, floor, adaptive > 0.0)
@@ -219,7 +240,7 @@ def advantage(z: Any, shares: Any, rows: Any, fresh: Any, asleep: float, unit: A
                     product = 1.0
         gain += share * (log_likelihood + math.log(product))
     gain = math.log(sparsity) - 0.5 * math.log(2.0 * math.pi * slab) + gain / max(awake, 1.0)
-    return opened / atoms, signal / atoms, gain if awake > 0.0 else 0.0
+    return opened / atoms, signal / atoms, gain if 2.0 * awake >= atoms else 0.0
 
 
 def lp_score(z: Any, shares: Any, shift: float, unit: float, p: float) -> Any:
@@ -284,23 +305,25 @@ def mix(old: Any, new: Any, old_weight: float, new_weight: float) -> None:
         a[i] = old_weight * a[i] + new_weight * b[i]
 
 
-def remember(
-    pairs: Any, gates: Any, shares: Any, z: Any, score: Any, gate_weight: float, force_weight: float, trust: float
-) -> Any:
-    """Add a mini-batch to the running means of pairs; return the ratios of the squared mean force to its variance."""
-    atoms = gates.shape[1]
+def add_gates(pairs: Any, gates: Any, shares: Any, weight: float) -> None:
+    """Add a mini-batch to the running means of products of two gates."""
     weighted = np.empty_like(gates)
     for i in range(gates.shape[0]):
-        for j in range(atoms):
+        for j in range(gates.shape[1]):
             weighted[i, j] = shares[i] * gates[i, j]
-    mix(pairs[TOGETHER], np.dot(gates.T, weighted), 1.0 - gate_weight, gate_weight)
+    mix(pairs[TOGETHER], np.dot(gates.T, weighted), 1.0 - weight, weight)
+
+
+def add_force(pairs: Any, force: Any, weight: float, trust: float, least: float) -> Any:
+    """Add a mini-batch to the running means of the force; return the ratios of its squared mean to its variance."""
+    atoms = force.shape[0]
     forces, powers = pairs[FORCE].reshape(-1), pairs[POWER].reshape(-1)
-    with_sign, against = np.dot(z.T, score).reshape(-1), np.dot(score.T, z).reshape(-1)
+    with_sign, against = force.reshape(-1), force.T.copy().reshape(-1)
     squares = total = 0.0
     for i in range(forces.size):
         pull = with_sign[i] - against[i]
-        mean = forces[i] + force_weight * (pull - forces[i])
-        power = powers[i] + force_weight * (pull * pull - powers[i])
+        mean = forces[i] + weight * (pull - forces[i])
+        power = powers[i] + weight * (pull * pull - powers[i])
         forces[i] = mean
         powers[i] = power
         squares += mean * mean
@@ -309,9 +332,9 @@ def remember(
     for i in range(atoms):
         for j in range(i * atoms + i + 1, i * atoms + atoms):
             square = forces[j] * forces[j]
-            if square > largest * powers[j]:  # divides only if the maximum rises
-                largest = square / max(powers[j], TINY)
-    return squares / max(trust * total, TINY), largest / trust
+            if square > largest * max(powers[j], least):  # divides only if the maximum rises
+                largest = square / max(powers[j], least, TINY)
+    return squares / max(trust * total, least * atoms * atoms, TINY), largest / trust
 
 
 def most_alike(rows: Any, together: Any, asleep: float) -> Any:
