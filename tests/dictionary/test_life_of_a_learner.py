@@ -176,9 +176,9 @@ def test_another_contrast_of_the_same_kind_begins_anew(stream: np.ndarray) -> No
     for start in range(0, len(stream), 10):
         learner.partial_fit(stream[start : start + 10])
     assert learner.solver_.estimate.report(learner.state_.memory, 10).contrast == 1.0
-    atoms = learner.components_
+    atoms = learner.raw_components_
     learner.set_params(contrast="l3", schedule="adaptive")
-    np.testing.assert_array_equal(learner.components_, atoms)
+    np.testing.assert_array_equal(learner.raw_components_, atoms)
     learner.partial_fit(stream[:10])
     assert learner.solver_.estimate.report(learner.state_.memory, 10).contrast == 0.0
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
+from orthostream.dictionary.atom_order import in_order
 from orthostream.dictionary.centring import Centre, make_centre
 from orthostream.dictionary.missing import complete
 from orthostream.dictionary.rows import validated_weights
@@ -60,8 +61,13 @@ class CodingEstimator(StreamEstimator):
         """Return the codes of the samples: all coefficients, or those selected by n_nonzero and threshold."""
         check_is_fitted(self, "state_")
         X = self._validated(X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         return self._coded(X, dictionary, self.n_nonzero).astype(self._dtype, copy=False)
+
+    def _in_order(self) -> FloatArray:
+        """Return the atoms as columns, in the order and with the signs of ``components_``."""
+        dictionary = self._dictionary()
+        return in_order(dictionary, self.solver_.estimate.energies(self.state_.memory, dictionary))
 
     def _prepared(self, X: Any, dictionary: FloatArray) -> Any:
         """Return validated rows as the learner sees them: centred and complete."""
@@ -82,7 +88,7 @@ class CodingEstimator(StreamEstimator):
         """Return the samples that belong to codes."""
         check_is_fitted(self, "state_")
         codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         if codes.ndim != 2 or codes.shape[1] != dictionary.shape[1]:
             raise ValueError(f"codes must have shape (n_samples, {dictionary.shape[1]}), got {codes.shape}.")
         return self._decoded(codes, dictionary).astype(self._dtype, copy=False)
@@ -95,7 +101,7 @@ class CodingEstimator(StreamEstimator):
         check_is_fitted(self, "state_")
         X = self._validated(X)
         weights = validated_weights(sample_weight, X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         return -float(self.solver_.objective.value(dictionary, self._prepared(X, dictionary), weights))
 
     def reconstruction_error(self, X: Any, n_nonzero: int | None = None) -> float:
@@ -122,7 +128,7 @@ class CodingEstimator(StreamEstimator):
         """
         check_is_fitted(self, "state_")
         X = self._validated(X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         _checks.optional_integer("n_nonzero", n_nonzero, most=dictionary.shape[1], what="the number of atoms")
         codes = self._coded(X, dictionary, self.n_nonzero if n_nonzero is None else n_nonzero)
         return relative_rmse(X if isinstance(X, np.ndarray) else X.toarray(), self._decoded(codes, dictionary))
@@ -153,7 +159,7 @@ class CodingEstimator(StreamEstimator):
         """
         check_is_fitted(self, "state_")
         X = self._validated(X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         single = np.ndim(n_nonzero) == 0
         atoms = dictionary.shape[1]
         counts = [

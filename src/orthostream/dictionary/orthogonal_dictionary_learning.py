@@ -95,7 +95,10 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        The dictionary, with orthonormal atoms as rows.
+        The dictionary, with orthonormal atoms as rows: by descending energy, the largest entry of each positive. Both
+        can change as learning goes on: take codes and atoms at the same moment.
+    raw_components_ : array of shape (n_components, n_features)
+        The same atoms in the order and with the signs in which they are learnt, to follow each of them over time.
     state_ : State
         Everything that the next step needs.
     n_steps_ : int
@@ -182,8 +185,18 @@ class OrthogonalDictionaryLearning(CodingEstimator):
 
     @property
     def components_(self) -> FloatArray:
-        """The atoms, one in each row."""
+        """The atoms, one in each row, by descending energy; the largest entry of each is positive.
+
+        They are sorted when they are read. Order and signs can change from step to step, so take codes and atoms at the
+        same moment.
+        """
         self._check_started("components_")
+        return self._in_order().T.astype(self._dtype)
+
+    @property
+    def raw_components_(self) -> FloatArray:
+        """The same atoms in the order and with the signs in which they are learnt, to follow each of them over time."""
+        self._check_started("raw_components_")
         return self._dictionary().T.astype(self._dtype)
 
     @property

@@ -27,6 +27,7 @@ from orthostream.optimize.estimates.hand_over.layout import (
     PHASE,
     SECOND,
     SIGNAL,
+    SQUARE,
     STEPS,
     TOGETHER,
     TRUST,
@@ -134,6 +135,10 @@ class HandOver(GradientEstimate):
 
     def energy(self, memory: ArrayBlock) -> FloatArray:
         return np.asarray(memory["numbers"][..., ENERGY])
+
+    def energies(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        """Return the running mean of the squared coefficient of each atom."""
+        return np.asarray(memory["atoms"][..., SQUARE, :])
 
     def report(self, memory: ArrayBlock, samples: int) -> Report:
         numbers = memory["numbers"]
