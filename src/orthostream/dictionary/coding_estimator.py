@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.dictionary.atom_order import in_order
-from orthostream.dictionary.centring import Centre, make_centre
+from orthostream.dictionary.centre import Centre
+from orthostream.dictionary.centring import make_centre
 from orthostream.dictionary.missing import complete
 from orthostream.dictionary.rows import validated_weights
 from orthostream.dictionary.sparse_coding import energy_shares, keep_above, keep_largest

@@ -77,8 +77,9 @@ class OrthogonalDictionaryLearning(CodingEstimator):
         threshold. By default it keeps all.
     center : None, "running" or array of shape (n_features,), default None
         What is subtracted from samples before they are learnt from or coded: nothing, a running mean of the stream, or
-        a known mean. The running mean is the mean of all samples, and forgets after 1,000 samples per atom. Missing
-        readings are filled in after the subtraction. Sparse rows cannot be centred.
+        a known mean. The running mean is the mean of all samples, and forgets after 1,000 samples per atom. A sample
+        more than ten times as far from it as usual counts as if it were at ten times. Missing readings are filled in
+        after the subtraction. Sparse rows cannot be centred.
     max_iter : int, optional
         The largest number of passes of `fit` over the data; by default, passes are made until 1,000 steps are taken.
     tol : float, optional

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream.dictionary import persistence
-from orthostream.dictionary.centring import Centre, restored_centre
+from orthostream.dictionary.centre import Centre
+from orthostream.dictionary.centring import restored_centre
 from orthostream.dictionary.named import from_plain, to_plain
 from orthostream.dictionary.youth import Youth, has_youth
 from orthostream.optimize import State, StochasticFrankWolfe

@@ -13,7 +13,7 @@ from sklearn.utils import assert_all_finite
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.dictionary.centring import Centre
+from orthostream.dictionary.centre import Centre
 from orthostream.dictionary.passes import mini_batches, relative_motion, shuffling
 from orthostream.dictionary.rows import joined_rows, quick_rows, validated_rows, validated_weights
 from orthostream.dictionary.saved_estimator import SavedEstimator
