@@ -45,9 +45,10 @@ def make_centre(
     return FixedCentre(given)
 
 
-def restored_centre(center: str | ArrayLike | None, shape: tuple[int, ...], arrays: dict[str, Any]) -> Centre | None:
-    """Return the centre of a learner whose dictionary has this shape, with the arrays of a saved file."""
-    n_features, n_atoms = shape
+def restored_centre(
+    center: str | ArrayLike | None, n_features: int, n_atoms: int, arrays: dict[str, Any]
+) -> Centre | None:
+    """Return the centre that the parameter ``center`` describes, with the arrays of a saved file."""
     made = make_centre(center, n_features, n_atoms)
     if not isinstance(made, RunningCentre):
         return made

@@ -6,42 +6,32 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.dictionary.atom_order import in_order
-from orthostream.dictionary.centre import Centre
-from orthostream.dictionary.centring import make_centre
+from orthostream.dictionary.centred_estimator import CentredEstimator
 from orthostream.dictionary.missing import complete
 from orthostream.dictionary.rows import validated_weights
 from orthostream.dictionary.sparse_coding import energy_shares, keep_above, keep_largest
-from orthostream.dictionary.stream_estimator import StreamEstimator
 from orthostream.metrics import relative_rmse
 
 
-class CodingEstimator(StreamEstimator):
+class CodingEstimator(CentredEstimator):
     """The part of `OrthogonalDictionaryLearning` that uses a dictionary, around the mean of the samples."""
 
     n_components: int | None
     n_nonzero: int | None
     threshold: float | None
-    center: str | ArrayLike | None = None
-
-    @property
-    def mean_(self) -> FloatArray | None:
-        """What is subtracted from samples, or None."""
-        self._check_started("mean_")
-        return None if self._centre is None else self._centre.mean.astype(self._dtype)
 
     def _n_atoms(self) -> int:
         features = self.n_features_in_
         count = features if self.n_components is None else self.n_components
         return _checks.integer("n_components", count, most=features, what="n_features")
 
-    def _make_centre(self) -> Centre | None:
-        return make_centre(self.center, self.n_features_in_, self._n_atoms(), self._centre)
+    def _memory_of_the_mean(self) -> int:
+        return self._n_atoms()
 
     def _is_strict(self) -> bool:
         """Return whether this learner points out what is odd; baselines, with fewer parameters, do not."""
@@ -54,9 +44,6 @@ class CodingEstimator(StreamEstimator):
             _checks.integer("n_nonzero", count, most=atoms, what=what)
         if self.threshold is not None:
             _checks.at_least("threshold", self.threshold)
-
-    def _allows_sparse(self) -> bool:
-        return self.center is None
 
     def transform(self, X: Any) -> FloatArray:
         """Return the codes of the samples: all coefficients, or those selected by n_nonzero and threshold."""

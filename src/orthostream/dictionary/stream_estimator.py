@@ -271,6 +271,9 @@ class StreamEstimator(SavedEstimator, WaitingRows, ClassNamePrefixFeaturesOutMix
         """Return the mean that is subtracted from samples, before the next step; None for no mean."""
         return None
 
+    def _restore_centre(self, center: Any, arrays: dict[str, Any]) -> None:
+        """Restore the mean from a saved file, given the parameter ``center`` when it was saved."""
+
     def _look_at(self, rows: Any, *, is_stream: bool) -> None:
         """Warn of first rows that a learner can hardly learn from."""
 
