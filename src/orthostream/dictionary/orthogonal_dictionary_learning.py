@@ -114,10 +114,10 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     Notes
     -----
     Without ``center``, samples are assumed to be centred: an atom is wasted on a constant offset. If all rows are zero
-    or the same, `fit` gives an `UninformativeRowsWarning`. The logger ``orthostream.dictionary.first_look`` is told if
-    the first rows of a stream are like that, or if the mean of first rows holds more than half of their energy. NaN
-    marks a missing reading: see `orthostream.dictionary.missing`. Results for float32 samples are float32. Input arrays
-    are never written to.
+    or the same, `fit` gives an `UninformativeRowsWarning`; if their mean holds more than half of their energy, an
+    `UncentredRowsWarning`. The logger ``orthostream.dictionary.first_look`` is told if the first rows of a stream are
+    like that. NaN marks a missing reading: see `orthostream.dictionary.missing`. Results for float32 samples are
+    float32. Input arrays are never written to.
 
     Examples
     --------
