@@ -49,6 +49,7 @@ class StreamEstimator(SavedEstimator, WaitingRows, ClassNamePrefixFeaturesOutMix
     _youth: Youth | None = None  # None once the learner has grown up, and for those that have no youth
     _had_gaps: bool = False  # whether the last rows were changed by `_completed`: the compiled step refuses such rows
     _centre: Centre | None = None
+    _known_size: Any = ()  # the parameter ``n_components`` when it was last found to be that of the state
 
     @abstractmethod
     def _make_solver(self) -> StochasticFrankWolfe:
@@ -134,7 +135,7 @@ class StreamEstimator(SavedEstimator, WaitingRows, ClassNamePrefixFeaturesOutMix
         if rows is None:
             rows = validated_rows(self, X, reset=False)
             self._columns = getattr(X, "columns", None)
-        if hasattr(self, "state_"):
+        if self.n_components is not self._known_size and hasattr(self, "state_"):
             self._check_size()
         return self._take_in(rows, validated_weights(sample_weight, rows))
 
@@ -162,6 +163,7 @@ class StreamEstimator(SavedEstimator, WaitingRows, ClassNamePrefixFeaturesOutMix
                 f"n_components is now {self.n_components}, but {self._n_features_out} components were learnt: their "
                 "number is fixed while learning goes on. Set it back, or learn from scratch with fit."
             )
+        self._known_size = self.n_components
 
     def _has_begun(self) -> bool:
         """Return whether learning has started, or rows are waiting for a first mini-batch."""
@@ -180,7 +182,7 @@ class StreamEstimator(SavedEstimator, WaitingRows, ClassNamePrefixFeaturesOutMix
     def _reset(self, *, keep_waiting: bool = False) -> None:
         """Forget what was learnt, and the waiting rows too unless ``keep_waiting``."""
         waiting = () if keep_waiting else ("pending_", "pending_weight_")
-        for name in ("solver_", "state_", "scale_", "_centre", *waiting):
+        for name in ("solver_", "state_", "scale_", "_centre", "_known_size", *waiting):
             if name in self.__dict__:
                 delattr(self, name)
         self._youth = None
