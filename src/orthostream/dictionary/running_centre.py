@@ -17,7 +17,8 @@ SPREAD_MEMORY = 1000.0
 #: The first samples are judged together: so many are kept, and fewer than the second number are not judged.
 FIRST_SAMPLES, FEWEST = 20, 5
 #: The share of the first samples that may be outliers: the farthest ones, which do not count for the usual distance.
-SUSPECT = 0.2
+#: That of the others is a rough guide, so that a first sample may be so many times as far.
+SUSPECT, FARTHEST_FIRST = 0.2, 100.0
 
 
 class Spread(NamedTuple):
@@ -34,7 +35,8 @@ class RunningCentre(Centre):
 
     A sample whose distance from the mean is more than ten times the usual one counts as if it were at ten times. The
     usual distance is a running root mean square, of limited distances, over 1,000 samples. The first 20 samples are
-    kept and judged together, five at least, without the farthest fifth of them.
+    kept and judged together, five at least: none is farther than a hundred times the usual distance of all but the
+    farthest fifth.
 
     Parameters
     ----------
@@ -172,10 +174,13 @@ def _judged(rows: FloatArray, weights: FloatArray, unread: FloatArray) -> tuple[
     counts = np.maximum(read.sum(axis=1), 1)
     distances = _root_mean_squares(away, counts)
     usual = np.sort(distances)[: len(rows) - math.ceil(SUSPECT * len(rows))]
-    farthest = FARTHEST * float(_root_mean_squares(usual[None, :], len(usual))[0])
-    if 0.0 < farthest < distances.max():
-        away *= np.minimum(1.0, farthest / np.where(distances > 0.0, distances, farthest))[:, None]
+    base = float(_root_mean_squares(usual[None, :], len(usual))[0])
+    with np.errstate(over="ignore"):
+        ratios = distances / base if base > 0.0 else np.ones_like(distances)
+    if ratios.max() > FARTHEST_FIRST:
+        away *= (FARTHEST_FIRST / np.maximum(ratios, FARTHEST_FIRST))[:, None]
         mean = np.where(seen > 0.0, middle + 2.0 * (away * shares).sum(axis=0), unread)
+        away *= (FARTHEST / np.clip(ratios, FARTHEST, FARTHEST_FIRST))[:, None]  # they are outliers: no guide either
     from_mean = _root_mean_squares(away + np.where(read, 0.5 * middle - 0.5 * mean, 0.0), counts)
     total = float(weights.sum())
     distance = 2.0 * float(_root_mean_squares(from_mean[None, :] * np.sqrt(weights / total), 1)[0])
