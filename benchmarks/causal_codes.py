@@ -51,7 +51,7 @@ class Coded(NamedTuple):
     errors: FloatArray
     """Relative root mean square error in percent, for each number of coefficients."""
     seconds: float
-    """Time of learning from a mini-batch: of the chunks of steps in the second half, the mean time in the middle."""
+    """Time of learning from a mini-batch: the mean of the best chunk of steps in the second half."""
 
 
 def coded(coder: Coder, rows: FloatArray, counts: Sequence[int], batch: int) -> Coded:
@@ -66,7 +66,7 @@ def coded(coder: Coder, rows: FloatArray, counts: Sequence[int], batch: int) -> 
         times.append(time.perf_counter() - start)
     late = times[len(times) // 2 :]
     chunks = [late[i : i + CHUNK] for i in range(0, max(len(late) - CHUNK, 0) + 1, CHUNK)]
-    return Coded(relative_error(left, rows), float(np.median([np.mean(chunk) for chunk in chunks])))
+    return Coded(relative_error(left, rows), float(min(np.mean(chunk) for chunk in chunks)))
 
 
 def energy_left(codes: FloatArray, counts: Sequence[int]) -> FloatArray:

@@ -102,7 +102,9 @@ def _measure(source: Source, rows: FloatArray, effort: Effort) -> list[Record]:
     first, test = rows[:FIRST], rows[FIRST:]
     begin = [first[i : i + source.batch] for i in range(0, FIRST, source.batch)]
     found: dict[str, list[Coded]] = {}
+    product = _product(size)
     for method in METHODS:
+        product = min(product, _product(size))  # the machine may be busy at any one moment
         starts = _starts(method, effort)
         found[method.name] = []
         for seed in range(starts):
@@ -117,7 +119,7 @@ def _measure(source: Source, rows: FloatArray, effort: Effort) -> list[Record]:
             found[FORGETTING] = [tried[0.95]]
     grown_up = FIRST + len(test) // 2 > YOUTH * size
     return [
-        *_records(source, found, counts, _product(size)),
+        *_records(source, found, counts, product),
         Record(NAME, DEFAULT, source.name, GROWN_UP, float(grown_up)),
     ]
 
