@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from .goal import Goal
 from .measure import Record, table
 
 NAME = "learner field"
@@ -31,28 +31,6 @@ _LAYOUTS = (
     "layouts: time of a step, and its ratio to C float64, with Numba where it is installed; (median) as above.\n"
     "Mini-batches are made before the clock starts, df.iloc[a:b] too. 10 % missing and zero rows are other data."
 )
-
-
-class Goal(NamedTuple):
-    """A number that should not be larger than its limit, and where it was measured."""
-
-    what: str
-    limit: float
-    value: float
-    median: float | None
-    where: str
-
-    @property
-    def is_met(self) -> bool:
-        """Whether the best times are within the limit."""
-        return self.value <= self.limit
-
-    @property
-    def text(self) -> str:
-        """The line of the summary; UNSURE is met by the best times, but not by the medians."""
-        median = "" if self.median is None else f" (median {self.median:.2f})"
-        verdict = "MISSED" if not self.is_met else "met   " if (self.median or 0.0) <= self.limit else "UNSURE"
-        return f"  {verdict}  {self.what} <= {self.limit:g}: {self.value:.2f}{median}, {self.where}"
 
 
 _Values = dict[tuple[str, str, str], float]

@@ -2,75 +2,49 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.datasets import load_airly, load_noaa, make_bernoulli_gaussian
+from orthostream.datasets import make_bernoulli_gaussian
 from orthostream.datasets.data_folder import DataFolderError
 from orthostream.datasets.fill import filled
 
 from .measure import SEED
+from .real_streams import AIRLY, NOAA, Stream, patches, sensor_rows, whole_sensor_rows
 
 #: The stream whose layouts are measured, and whose products have a goal.
 TEMPERATURE = "Airly temperature, filled"
 SYNTHETIC = "Bernoulli-Gaussian"
-AIRLY = {"Airly temperature": "temperature", "Airly PM2.5": "pm25"}
 PHOTOGRAPH = "8x8 patches"
 PLAIN_LAYOUT = "C float64"
-
-
-class Stream(NamedTuple):
-    """A name and rows, with NaN where a reading is missing."""
-
-    name: str
-    rows: FloatArray
 
 
 def streams() -> tuple[list[Stream], list[str]]:
     """Return the streams that can be loaded, and a line for each that cannot."""
     found: list[Stream] = []
     missing: list[str] = []
-    for name, quantity in AIRLY.items():
+    for name in AIRLY:
         try:
-            rows = load_airly(_folder(), quantity).data
+            rows = sensor_rows(name)
         except DataFolderError as error:
             missing.append(f"{name} is left out: {error}")
             continue
-        rows = rows[~np.isnan(rows).all(axis=1)]
         whole = filled(rows, "row mean")
         centred = whole - whole.mean(axis=0)
         found += [Stream(f"{name}, filled", whole), Stream(f"{name}, centred", centred)]
         found.append(Stream(f"{name}, NaN", rows))
     try:
-        rows = load_noaa(_folder()).data
-        whole = filled(rows[~np.isnan(rows).all(axis=1)], "row mean")
-        found.append(Stream("NOAA Tmax, filled", whole))
+        found.append(Stream(f"{NOAA}, filled", whole_sensor_rows(NOAA)))
     except DataFolderError as error:
-        missing.append(f"NOAA Tmax is left out: {error}")
+        missing.append(f"{NOAA} is left out: {error}")
     try:
-        patches = _patches()
-        found.append(Stream(PHOTOGRAPH, patches))
+        found.append(Stream(PHOTOGRAPH, patches()))
     except ImportError as error:
         missing.append(f"{PHOTOGRAPH} of a photograph are left out: {' '.join(str(error).split())}")
     return found, missing
-
-
-def _folder() -> str | None:
-    return os.environ.get("ORTHOSTREAM_DATA") or None
-
-
-def _patches(count: int = 20_000) -> FloatArray:
-    """Return patches from random places of a grey photograph, as rows; grey levels are between 0 and 1."""
-    from sklearn.datasets import load_sample_image
-
-    grey = load_sample_image("china.jpg").mean(axis=2) / 255.0
-    windows = np.lib.stride_tricks.sliding_window_view(grey, (8, 8)).reshape(-1, 64)
-    chosen = np.random.default_rng(SEED).choice(len(windows), count, replace=False)
-    return np.ascontiguousarray(windows[chosen])
 
 
 def synthetic(size: int = 10, count: int = 12_000) -> FloatArray:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from orthostream import OrthogonalDictionaryLearning
 from orthostream._typing import FloatArray
-from orthostream.baselines import ForgettingPCA
-from orthostream.datasets import load_airly
 from orthostream.datasets.data_folder import DataFolderError
-from orthostream.datasets.fill import filled
 from orthostream.experiments.methods import PROPOSED
 from orthostream.experiments.registry import contender
 from orthostream.optimize import polar
 
+from .causal_codes import FACTORS, Orthonormal, coded, energy_left, forgetting, relative_error
 from .measure import Record, say, table
+from .real_streams import AIRLY, NOAA, data_folder, whole_sensor_rows
 
 NAME = "tracking"
 ETAS = (2, 8, 10, 17, 25, 35)
@@ -29,41 +25,26 @@ SLOT, INITIAL, UNUSED = 6, 100, 4000
 class SensorEffort(NamedTuple):
     """How much is run."""
 
-    factors: tuple[float, ...] = (
-        *(0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.88, 0.9, 0.92, 0.94),
-        *(0.95, 0.96, 0.97, 0.98, 0.985, 0.99, 0.993, 0.995, 0.997, 0.999),
-    )
+    factors: tuple[float, ...] = FACTORS
     streams: int = 3
     oracle_iterations: int = 150
 
 
 def sensors(effort: SensorEffort) -> tuple[dict[str, tuple[FloatArray, FloatArray]], list[str]]:
     """Return the first rows and the test rows of each stream that is there, and a line for what is not."""
-    folder = os.environ.get("ORTHOSTREAM_DATA")
-    if not folder:
+    if data_folder() is None:
         return {}, ["real sensors are left out: ORTHOSTREAM_DATA names no folder with airly/ and noaa/ in it."]
     found: dict[str, tuple[FloatArray, FloatArray]] = {}
     missing: dict[str, None] = {}
-    for name, quantity in (("Airly temperature", "temperature"), ("Airly PM2.5", "pm25"))[: effort.streams]:
+    for name in (*AIRLY, NOAA)[: effort.streams]:
         try:
-            rows = _whole(load_airly(folder, quantity).data)
+            rows = whole_sensor_rows(name)
         except DataFolderError as error:
-            missing[f"Airly is left out: {error}"] = None
+            missing[f"{name.split()[0]} is left out: {error}"] = None
             continue
-        found[name] = rows[UNUSED : UNUSED + INITIAL], rows[UNUSED + INITIAL :]
-    if effort.streams > 2:
-        path = Path(folder) / "noaa" / "wide_Tmax.csv"
-        if path.is_file():
-            rows = _whole(np.genfromtxt(path, delimiter=",", skip_header=1)[:, 1:])
-            found["NOAA Tmax"] = rows[:INITIAL], rows[INITIAL:]
-        else:
-            missing[f"NOAA is left out: there is no {path}."] = None
+        begin = 0 if name == NOAA else UNUSED
+        found[name] = rows[begin : begin + INITIAL], rows[begin + INITIAL :]
     return found, list(missing)
-
-
-def _whole(rows: FloatArray) -> FloatArray:
-    """Return the rows that have a reading, missing ones replaced by the mean of the row."""
-    return filled(rows[~np.isnan(rows).all(axis=1)], "row mean")
 
 
 def compress(name: str, first: FloatArray, test: FloatArray, effort: SensorEffort) -> list[Record]:
@@ -71,23 +52,19 @@ def compress(name: str, first: FloatArray, test: FloatArray, effort: SensorEffor
     say(f"{name}: {len(test)} rows of {test.shape[1]} sensors ...")
     etas = [eta for eta in ETAS if eta < test.shape[1]]
     errors: dict[str, FloatArray] = {}
-    tried = []
-    for factor in sorted({*effort.factors, 0.95}):
-        rival = ForgettingPCA(forgetting=factor).partial_fit(first)
-        tried.append(_causal(rival, test, etas))
-        if factor == 0.95:
-            errors["forgetting PCA, 0.95"] = tried[-1]
-    best = np.min(tried, axis=0)
-    errors = {"forgetting PCA, best factor in hindsight": best} | errors
+    tried = forgetting({*effort.factors, 0.95}, [first], test, etas, SLOT)
+    best = np.min([found.errors for found in tried.values()], axis=0)
+    errors["forgetting PCA, best factor in hindsight"] = best
+    errors["forgetting PCA, 0.95"] = tried[0.95].errors
     for preset, start in (("compression", "random"), ("exact", "data")):
         learner = OrthogonalDictionaryLearning.preset(preset, init=start, random_state=0).partial_fit(first)
-        errors[preset] = _causal(learner, test, etas)
-    errors["paper"] = _causal(_Papers(first), test, etas)
+        errors[preset] = coded(Orthonormal(learner), test, etas, SLOT).errors
+    errors["paper"] = coded(Orthonormal(_Papers(first)), test, etas, SLOT).errors
     axes = np.linalg.eigh(test.T @ test)[1][:, ::-1]
-    errors["oracle: PCA of the test rows"] = _error(_left(test @ axes, etas), test)
+    errors["oracle: PCA of the test rows"] = relative_error(energy_left(test @ axes, etas), test)
     if effort.oracle_iterations:
         found = [_top_k(test, eta, axes, effort.oracle_iterations) for eta in etas]
-        parts = [_error(_left(test @ d, [eta]), test)[0] for d, eta in zip(found, etas, strict=True)]
+        parts = [relative_error(energy_left(test @ d, [eta]), test)[0] for d, eta in zip(found, etas, strict=True)]
         errors["oracle: best for each eta0"] = np.array(parts)
     records = []
     for method, values in errors.items():
@@ -114,25 +91,6 @@ class _Papers:
 
     def partial_fit(self, rows: FloatArray) -> None:
         self._learner.learn(rows)
-
-
-def _causal(learner: Any, rows: FloatArray, etas: Sequence[int]) -> FloatArray:
-    left = np.zeros(len(etas))
-    for begin in range(0, len(rows), SLOT):
-        slot = rows[begin : begin + SLOT]
-        left += _left(slot @ learner.components_.T, etas)
-        learner.partial_fit(slot)
-    return _error(left, rows)
-
-
-def _left(codes: FloatArray, etas: Sequence[int]) -> FloatArray:
-    """Return the energy that is left when only the largest coefficients of each row are kept."""
-    squares = -np.sort(-np.square(codes), axis=1)
-    return np.array([squares[:, eta:].sum() for eta in etas])
-
-
-def _error(left: FloatArray, rows: FloatArray) -> FloatArray:
-    return np.asarray(100.0 * np.sqrt(left / np.square(rows).sum()))
 
 
 def _top_k(rows: FloatArray, eta: int, start: FloatArray, iterations: int) -> FloatArray:

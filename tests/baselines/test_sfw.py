@@ -19,17 +19,17 @@ def test_it_is_the_plain_algorithm(stream: np.ndarray, fed) -> None:
     state = solver.init(start)
     for first in range(0, 500, 10):
         state = solver.step(state, stream[first : first + 10])
-    np.testing.assert_allclose(learner.components_, state.x.T, atol=1e-9)
+    np.testing.assert_allclose(learner.raw_components_, state.x.T, atol=1e-9)
 
 
 def test_the_iterate_is_inside_of_the_ball_and_its_polar_factor_on_the_group(stream: np.ndarray, fed) -> None:
     learner = fed(SFWDictionaryLearning(random_state=0), stream[:300])
-    u, singular, v = np.linalg.svd(learner.components_)
+    u, singular, v = np.linalg.svd(learner.raw_components_)
     assert singular.max() <= 1.0 + 1e-9
     assert singular.min() < 0.99
     np.testing.assert_allclose(learner.transform(stream[:5]), stream[:5] @ learner.components_.T)
     learner.set_params(polar=True)
-    np.testing.assert_allclose(learner.components_, u @ v, atol=1e-9)
+    np.testing.assert_allclose(learner.raw_components_, u @ v, atol=1e-9)
     same = fed(OrthogonalDictionaryLearning(schedule="sfw", random_state=0), stream[:300])
     np.testing.assert_allclose(learner.components_, same.components_, atol=1e-12)
 

@@ -139,7 +139,7 @@ def test_layouts_hold_the_same_rows() -> None:
 
 def test_streams_without_data_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     module = bench._load("learner_field_streams")
-    monkeypatch.setattr(module, "_patches", lambda: np.ones((10, 64)))
+    monkeypatch.setattr(module, "patches", lambda: np.ones((10, 64)))
     for folder in (None, tmp_path):
         monkeypatch.delenv("ORTHOSTREAM_DATA", raising=False)
         if folder is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from orthostream.cli import bench
 
@@ -74,6 +75,8 @@ def test_a_folder_without_the_data(tracking_benchmark, tmp_path: Path, monkeypat
     assert [line.split()[0] for line in missing] == ["Airly", "NOAA"]
 
 
-def test_rows_without_a_reading_are_dropped(tracking_benchmark) -> None:
+def test_rows_without_a_reading_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = bench._load("real_streams")
     rows = np.array([[1.0, np.nan, 3.0], [np.nan] * 3, [4.0, 5.0, 6.0]])
-    np.testing.assert_array_equal(bench._load("sensor_streams")._whole(rows), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    monkeypatch.setattr(streams, "load_noaa", lambda folder: Bunch(data=rows))
+    np.testing.assert_array_equal(streams.whole_sensor_rows(streams.NOAA), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

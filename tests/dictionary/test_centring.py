@@ -13,7 +13,8 @@ from scipy import sparse
 
 from orthostream import OrthogonalDictionaryLearning
 from orthostream.datasets import make_bernoulli_gaussian
-from orthostream.dictionary.centring import MEMORY_PER_ATOM, RunningCentre, make_centre
+from orthostream.dictionary.centring import MEMORY_PER_ATOM, make_centre
+from orthostream.dictionary.running_centre import RunningCentre
 from orthostream.metrics import recovery_error
 
 OFFSET = np.array([5.0, -3.0, 20.0, 0.0, 1.0, 0.5, -8.0, 2.0])

@@ -41,7 +41,7 @@ def learnt(start: np.ndarray, stream: list[np.ndarray], contrast: str = "l3") ->
     learner = OrthogonalDictionaryLearning(init=start.T, contrast=contrast)
     for rows in stream:
         learner.partial_fit(rows)
-    return learner.components_.T
+    return learner.raw_components_.T
 
 
 @pytest.mark.parametrize(("size", "batch"), [(10, 20), (24, 40)])

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from orthostream import OrthogonalDictionaryLearning
-from orthostream.dictionary import UninformativeRowsWarning
+from orthostream.dictionary import UncentredRowsWarning, UninformativeRowsWarning
 
 NORMAL = np.random.default_rng(0).standard_normal((40, 6))
 LOGGER = "orthostream.dictionary.first_look"
@@ -76,15 +76,34 @@ def test_single_rows_and_lonely_readings_are_not_the_same_row() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
 @pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200])
-def test_an_offset_is_logged(kind: Any, method: str, scale: float, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_offset_of_a_stream_is_logged(kind: Any, scale: float, caplog: pytest.LogCaptureFixture) -> None:
+    rows = kind((NORMAL + 5.0) * scale)
     with caplog.at_level(logging.WARNING, logger=LOGGER):
-        made = getattr(learner(), method)(kind((NORMAL + 5.0) * scale))
-        made.partial_fit((NORMAL + 5.0) * scale)
+        learner().partial_fit(rows).partial_fit(rows)
     assert [record.name for record in caplog.records] == [LOGGER]
     assert "96 % of their energy" in caplog.text
     assert 'center="running"' in caplog.text
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200])
+@pytest.mark.parametrize("preset", ["exact", "compression", "paper"])
+def test_an_offset_of_a_data_set_is_a_warning(
+    kind: Any, scale: float, preset: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = OrthogonalDictionaryLearning.preset(preset, max_iter=1, random_state=0)
+    with pytest.warns(UncentredRowsWarning, match="96 % of their energy") as caught:
+        made.fit(kind((NORMAL + 5.0) * scale))
+    assert len(caught) == 1 and not caplog.records
+    assert caught[0].filename == __file__
+    assert 'center="running"' in str(caught[0].message)
+    made.partial_fit(kind((NORMAL + 5.0) * scale))  # only the first rows are looked at
+    assert issubclass(UncentredRowsWarning, UserWarning)
+
+
+def test_whoever_wants_the_mean_among_the_atoms_can_say_so() -> None:
+    learner(center=np.zeros(6)).fit(NORMAL + 5.0)
 
 
 def test_an_offset_is_logged_in_spite_of_gaps(caplog: pytest.LogCaptureFixture) -> None:

@@ -164,11 +164,70 @@ def test_sparse_pca_refuses_a_start_without_direction() -> None:
         StreamingSparsePCA(method="paper", init=np.zeros((1, 6))).partial_fit(ROWS)
 
 
-@pytest.mark.parametrize("method", ["eigenvectors", "paper"])
-def test_fewer_components_in_the_words_do_not_change_what_is_learnt(method: str) -> None:
-    learner = StreamingSparsePCA(3, method=method, random_state=0).partial_fit(ROWS)
-    learner.set_params(n_components=1).partial_fit(ROWS)
-    assert np.linalg.matrix_rank(learner.components_) == 3
+@pytest.mark.parametrize("after", [1, 6, None])
+@pytest.mark.parametrize("kind", [OrthogonalDictionaryLearning, StreamingSparsePCA])
+def test_another_number_of_components_is_refused_while_learning_goes_on(kind: Any, after: int | None) -> None:
+    learner = kind(3).partial_fit(ROWS)
+    if after is None and kind is StreamingSparsePCA:
+        pytest.skip("it has no default number")
+    with pytest.raises(ValueError, match=f"n_components is now {after}, but 3 components were learnt"):
+        learner.set_params(n_components=after).partial_fit(ROWS)
+    assert learner.n_steps_ == 1
+    assert learner.transform(ROWS).shape[1] == 3
+    learner.set_params(n_components=3).partial_fit(ROWS)
+    assert learner.n_steps_ == 2
+    assert len(learner.set_params(n_components=after).fit(ROWS).components_) == (after or 6)
+
+
+REFUSED: list[tuple[dict[str, Any], Any]] = [
+    ({"n_components": 9}, np.ones((20, 4))),
+    ({"contrast": "l5"}, np.ones((20, 4))),
+    ({"batch_size": 0}, np.ones((20, 4))),
+    ({"max_iter": 0}, np.ones((20, 4))),
+    ({"init": np.eye(9)}, np.ones((20, 4))),
+    ({}, np.full((20, 4), np.inf)),
+    ({}, [["a", "b"]]),
+    ({}, np.ones(4)),
+]
+
+
+@pytest.mark.parametrize("begun", [True, False])
+@pytest.mark.parametrize(("words", "rows"), REFUSED)
+@pytest.mark.filterwarnings("ignore::orthostream.dictionary.UninformativeRowsWarning")
+def test_a_refused_fit_changes_nothing(words: dict[str, Any], rows: Any, begun: bool) -> None:
+    learner = OrthogonalDictionaryLearning(random_state=0)
+    if begun:
+        learner.fit(ROWS)
+    for name, value in words.items():
+        setattr(learner, name, value)
+    before = dict(learner.__dict__)
+    with pytest.raises(ValueError, match=r".+"):
+        learner.fit(rows)
+    assert learner.__dict__ == before
+    assert hasattr(learner, "n_features_in_") == begun
+    if not begun and "max_iter" not in words:
+        with pytest.raises(ValueError, match=r".+"):
+            learner.partial_fit(rows)
+        assert learner.__dict__ == before
+
+
+def test_weights_of_zero_are_refused_and_change_nothing() -> None:
+    learner = OrthogonalDictionaryLearning(random_state=0).fit(ROWS)
+    before = dict(learner.__dict__)
+    with pytest.raises(ValueError, match="weight zero"):
+        learner.fit(ROWS[:, :4], sample_weight=np.zeros(len(ROWS)))
+    assert learner.__dict__ == before
+
+
+def test_what_a_callback_interrupts_is_kept() -> None:
+    def stop(progress: Any) -> None:
+        if progress.state.t == 7:
+            raise KeyboardInterrupt
+
+    learner = OrthogonalDictionaryLearning(random_state=0, callbacks=[stop])
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(ROWS)
+    assert learner.n_steps_ == 7
 
 
 def test_another_contrast_of_the_same_kind_begins_anew(stream: np.ndarray) -> None:
@@ -176,9 +235,9 @@ def test_another_contrast_of_the_same_kind_begins_anew(stream: np.ndarray) -> No
     for start in range(0, len(stream), 10):
         learner.partial_fit(stream[start : start + 10])
     assert learner.solver_.estimate.report(learner.state_.memory, 10).contrast == 1.0
-    atoms = learner.components_
+    atoms = learner.raw_components_
     learner.set_params(contrast="l3", schedule="adaptive")
-    np.testing.assert_array_equal(learner.components_, atoms)
+    np.testing.assert_array_equal(learner.raw_components_, atoms)
     learner.partial_fit(stream[:10])
     assert learner.solver_.estimate.report(learner.state_.memory, 10).contrast == 0.0
 

@@ -310,3 +310,50 @@ def test_bad_words(words: dict[str, Any]) -> None:
 def test_a_parameter_of_the_other_method_is_refused(words: dict[str, Any], method: str) -> None:
     with pytest.raises(ValueError, match=f"method='{method}'"):
         StreamingSparsePCA(**words).fit(np.eye(6))
+
+
+# -- centring ------------------------------------------------------------------------------------------------------
+
+
+def test_centred_digits_have_the_components_of_pca() -> None:
+    rows = load_digits().data
+    found = StreamingSparsePCA(3, center="running", variance_loss=0.0).fit(rows)
+    assert found.mean_ is not None
+    np.testing.assert_allclose(found.mean_, rows.mean(axis=0), atol=1e-9)
+    expected = PCA(3).fit(rows)
+    assert (np.abs((found.components_ * expected.components_).sum(axis=1)) > 0.999).all()
+    mean = rows.mean(axis=0)
+    alone = StreamingSparsePCA(1, variance_loss=0.0).fit(rows).components_[0]
+    assert abs(alone @ mean) > 0.99 * np.linalg.norm(mean)
+    codes = found.transform(rows)
+    np.testing.assert_allclose(codes, (rows - mean) @ found.components_.T, atol=1e-9)
+    np.testing.assert_allclose(found.inverse_transform(codes), codes @ found.components_ + mean, atol=1e-9)
+
+
+@each_method
+def test_a_stream_with_an_offset(method: str) -> None:
+    data = make_sparse_component(10_000, 20, n_nonzero=4, random_state=0)
+    offset = np.linspace(-50.0, 50.0, 20)
+    found = {}
+    for center in (None, "running", offset):
+        learner = StreamingSparsePCA(method=method, center=center, random_state=0)
+        for start in range(0, 10_000, 10):
+            learner.partial_fit(data.samples[start : start + 10] + offset)
+        found[str(center)[:4]] = error(learner.components_[0], data.component)
+    assert found["None"] > 0.2
+    assert max(found["runn"], found[str(offset)[:4]]) < 0.01
+
+
+def test_a_centred_learner_goes_on_after_a_file(tmp_path: Path) -> None:
+    rows = make_sparse_component(400, 20, n_nonzero=4, random_state=0).samples + 5.0
+    learner = StreamingSparsePCA(2, center="running").partial_fit(rows[:10]).partial_fit(rows[10:200])
+    learner.save(tmp_path / "learner")
+    loaded = StreamingSparsePCA.load(tmp_path / "learner")
+    np.testing.assert_array_equal(loaded.mean_, learner.mean_)
+    for one in (learner, loaded):
+        one.partial_fit(rows[200:])
+    np.testing.assert_array_equal(loaded.components_, learner.components_)
+    assert loaded._centre.limit == learner._centre.limit == 20_000.0
+    with pytest.raises(ValueError, match="use dense rows"):
+        learner.partial_fit(sparse.csr_matrix(rows))
+    assert StreamingSparsePCA().fit(rows).mean_ is None

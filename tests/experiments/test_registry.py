@@ -11,9 +11,11 @@ from orthostream.experiments.methods import (
     AODL_PASSES,
     AODL_TUNED,
     AVERAGED,
+    COMPRESSION,
     CONSTANT,
     COSINES,
     DEEP,
+    DEFAULT,
     FORGETTING,
     ICA,
     KNOWN_SUPPORT,
@@ -33,11 +35,17 @@ from orthostream.experiments.registry import _ROWS, BASELINES, METHODS, OFFLINE,
 
 def test_the_rows_of_table_one() -> None:
     paper = (PROPOSED, SFW, L4, AODL, DEEP, NCBDL)
-    assert (*paper, SFW_POLAR, SFW_OWN, CONSTANT, FORGETTING, PCA, ICA, COSINES) == TABLE
+    assert (*paper, SFW_POLAR, SFW_OWN, CONSTANT, DEFAULT, COMPRESSION, FORGETTING, PCA, ICA, COSINES) == TABLE
     assert paper[1:] == BASELINES
     assert set(paper_values.RMSE) == {PROPOSED, *BASELINES}
     assert (*TABLE[1:], AVERAGED, AODL_TUNED) == OPTIONAL
-    assert [method.name for method in METHODS.values() if method.ours] == [PROPOSED, CONSTANT, AVERAGED]
+    assert [method.name for method in METHODS.values() if method.ours] == [
+        PROPOSED,
+        CONSTANT,
+        DEFAULT,
+        COMPRESSION,
+        AVERAGED,
+    ]
 
 
 def test_no_two_rows_share_a_name_or_a_line() -> None:

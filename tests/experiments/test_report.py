@@ -10,6 +10,7 @@ import pytest
 from orthostream.experiments import Claim, Outcome, Plan, Verdict, reproduce
 from orthostream.experiments.outcome import Table, distinct_claims
 from orthostream.experiments.report import report
+from orthostream.experiments.summary import summary
 
 
 def page_of(*outcomes: Outcome) -> str:
@@ -21,6 +22,16 @@ def test_text_is_escaped_and_has_greek_letters() -> None:
     page = page_of(outcome)
     assert "A &lt;b&gt;title&lt;/b&gt;" in page and "<b>" not in page and "<i>" not in page and "<note>" not in page
     assert "η₀ &amp; θ=0.3" in page
+
+
+def test_the_best_figures_are_marked() -> None:
+    table = Table("c", ["", "a", "b"], [["x", "1", "4"], ["y", "2", "3"]], frozenset({1}), frozenset({(0, 1), (1, 2)}))
+    outcome = Outcome("x", "X", "", tables=[table])
+    page = page_of(outcome)
+    assert '<tr><td>x</td><td class="best">1</td><td>4</td></tr>' in page
+    assert '<tr class="ours"><td>y</td><td>2</td><td class="best">3</td></tr>' in page
+    text = summary([outcome], {}, [])
+    assert "| x | **1** | 4 |" in text and "| y | 2 | **3** |" in text
 
 
 def test_every_claim_is_there_once_with_its_verdict() -> None:

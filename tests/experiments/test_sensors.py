@@ -15,9 +15,11 @@ from orthostream.dictionary.sparse_coding import keep_largest
 from orthostream.experiments import EXPERIMENTS, Plan, SensorReadings, Verdict, paper_values
 from orthostream.experiments.methods import (
     AODL,
+    COMPRESSION,
     CONSTANT,
     COSINES,
     DEEP,
+    DEFAULT,
     FORGETTING,
     ICA,
     L4,
@@ -62,6 +64,7 @@ def test_slots_are_the_papers() -> None:
 
 def test_every_method_has_every_number(outcome) -> None:
     methods = {PROPOSED, SFW, SFW_POLAR, SFW_OWN, L4, AODL, NCBDL, CONSTANT, FORGETTING, PCA, COSINES, ICA}
+    methods |= {DEFAULT, COMPRESSION}
     found = {(r.method, r.setting, r.metric) for r in outcome.records}
     for method in methods:
         for eta in ETAS:
@@ -71,6 +74,31 @@ def test_every_method_has_every_number(outcome) -> None:
             assert (method, f"eta0={eta}", "milliseconds_per_slot") in found
             assert (method, f"eta0={eta}", "bits_per_reading") in found
     assert all(np.isfinite(record.value) for record in outcome.records)
+
+
+def test_the_best_of_each_column_is_marked_whoever_it_is(outcome) -> None:
+    found = {(r.method, r.setting, r.metric): r.value for r in outcome.records}
+    for table, protocol in zip(outcome.tables[:2], ("after", "before"), strict=True):
+        assert {column for _, column in table.best} == set(range(1, len(ETAS) + 1))
+        for row, column in table.best:
+            setting = f"eta0={ETAS[column - 1]} {protocol}"
+            values = {m: v for (m, s, metric), v in found.items() if (s, metric) == (setting, "rmse_percent")}
+            assert table.rows[row][0] == min(values, key=values.__getitem__)
+
+
+@pytest.mark.parametrize(("method", "preset"), [(DEFAULT, "exact"), (COMPRESSION, "compression")])
+def test_what_this_package_recommends_follows_the_stream_from_the_start(
+    method: str, preset: str, city: SensorReadings
+) -> None:
+    rows = city.rows[:4130]
+    runner, learner = contender(method, seed=3), OrthogonalDictionaryLearning.preset(preset, random_state=3)
+    runner.start(rows[4000:4100])
+    for slot in [*slots(4000, 4100), *slots(4100, 4130)]:
+        learner.partial_fit(rows[slot])
+    for slot in slots(4100, 4130):
+        runner.learn(rows[slot])
+    np.testing.assert_allclose(runner.code(rows[:5]), rows[:5] @ learner.components_.T, atol=1e-9)
+    np.testing.assert_allclose(runner.decode(runner.code(rows[:5])), rows[:5], atol=1e-9)
 
 
 def test_numbers_of_the_paper_do_not_stand_beside_a_simulated_city(outcome) -> None:
@@ -133,8 +161,9 @@ def test_contenders_are_what_the_estimators_do(method: str, estimator, city: Sen
         runner.learn(city.rows[slot])
         learner.partial_fit(city.rows[slot])
     codes = runner.code(city.rows[slot])
-    assert learner.transform(city.rows[slot]) == pytest.approx(codes, abs=1e-6)
-    assert learner.inverse_transform(codes) == pytest.approx(runner.decode(codes), abs=1e-6)
+    assert city.rows[slot] @ learner.raw_components_.T == pytest.approx(codes, abs=1e-6)
+    decoded = learner.inverse_transform(learner.transform(city.rows[slot]))
+    assert decoded == pytest.approx(runner.decode(codes), abs=1e-6)
 
 
 def test_verdicts_on_baselines_want_all_of_them_trained_on_the_papers_data(outcome) -> None:

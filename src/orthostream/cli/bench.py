@@ -18,6 +18,7 @@ _CHECKOUT = Path(__file__).parents[3]
 
 #: Each benchmark and what it measures.
 BENCHMARKS = {
+    "codes": "how well real data are coded with few coefficients, beside other dictionaries",
     "components": "how close and how sparse principal components are found, and at what cost",
     "compression": "bits per reading at a guaranteed error, and speed, beside other compressors",
     "files": "time and peak memory of compressing and decompressing large files",

@@ -161,7 +161,7 @@ class PaperCodec(Codec):
         """Return the learnt dictionary if it is so much better than the one that is held."""
         if not hasattr(self._learner, "state_"):
             return []
-        learnt = self._learner.components_.astype(float)
+        learnt = self._learner.raw_components_.astype(float)
         kept = (1.0 - 1.0 / self.memory) ** len(rows)
         self._held_error = kept * self._held_error + self._squared_error(rows, self.components)
         self._learnt_error = kept * self._learnt_error + self._squared_error(rows, learnt)

@@ -6,40 +6,32 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.dictionary.centring import Centre, make_centre
+from orthostream.dictionary.atom_order import in_order
+from orthostream.dictionary.centred_estimator import CentredEstimator
 from orthostream.dictionary.missing import complete
 from orthostream.dictionary.rows import validated_weights
 from orthostream.dictionary.sparse_coding import energy_shares, keep_above, keep_largest
-from orthostream.dictionary.stream_estimator import StreamEstimator
 from orthostream.metrics import relative_rmse
 
 
-class CodingEstimator(StreamEstimator):
+class CodingEstimator(CentredEstimator):
     """The part of `OrthogonalDictionaryLearning` that uses a dictionary, around the mean of the samples."""
 
     n_components: int | None
     n_nonzero: int | None
     threshold: float | None
-    center: str | ArrayLike | None = None
-
-    @property
-    def mean_(self) -> FloatArray | None:
-        """What is subtracted from samples, or None."""
-        self._check_started("mean_")
-        return None if self._centre is None else self._centre.mean.astype(self._dtype)
 
     def _n_atoms(self) -> int:
         features = self.n_features_in_
         count = features if self.n_components is None else self.n_components
         return _checks.integer("n_components", count, most=features, what="n_features")
 
-    def _make_centre(self) -> Centre | None:
-        return make_centre(self.center, self.n_features_in_, self._n_atoms(), self._centre)
+    def _memory_of_the_mean(self) -> int:
+        return self._n_atoms()
 
     def _is_strict(self) -> bool:
         """Return whether this learner points out what is odd; baselines, with fewer parameters, do not."""
@@ -53,15 +45,17 @@ class CodingEstimator(StreamEstimator):
         if self.threshold is not None:
             _checks.at_least("threshold", self.threshold)
 
-    def _allows_sparse(self) -> bool:
-        return self.center is None
-
     def transform(self, X: Any) -> FloatArray:
         """Return the codes of the samples: all coefficients, or those selected by n_nonzero and threshold."""
         check_is_fitted(self, "state_")
         X = self._validated(X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         return self._coded(X, dictionary, self.n_nonzero).astype(self._dtype, copy=False)
+
+    def _in_order(self) -> FloatArray:
+        """Return the atoms as columns, in the order and with the signs of ``components_``."""
+        dictionary = self._dictionary()
+        return in_order(dictionary, self.solver_.estimate.energies(self.state_.memory, dictionary))
 
     def _prepared(self, X: Any, dictionary: FloatArray) -> Any:
         """Return validated rows as the learner sees them: centred and complete."""
@@ -82,7 +76,7 @@ class CodingEstimator(StreamEstimator):
         """Return the samples that belong to codes."""
         check_is_fitted(self, "state_")
         codes = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         if codes.ndim != 2 or codes.shape[1] != dictionary.shape[1]:
             raise ValueError(f"codes must have shape (n_samples, {dictionary.shape[1]}), got {codes.shape}.")
         return self._decoded(codes, dictionary).astype(self._dtype, copy=False)
@@ -95,7 +89,7 @@ class CodingEstimator(StreamEstimator):
         check_is_fitted(self, "state_")
         X = self._validated(X)
         weights = validated_weights(sample_weight, X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         return -float(self.solver_.objective.value(dictionary, self._prepared(X, dictionary), weights))
 
     def reconstruction_error(self, X: Any, n_nonzero: int | None = None) -> float:
@@ -122,7 +116,7 @@ class CodingEstimator(StreamEstimator):
         """
         check_is_fitted(self, "state_")
         X = self._validated(X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         _checks.optional_integer("n_nonzero", n_nonzero, most=dictionary.shape[1], what="the number of atoms")
         codes = self._coded(X, dictionary, self.n_nonzero if n_nonzero is None else n_nonzero)
         return relative_rmse(X if isinstance(X, np.ndarray) else X.toarray(), self._decoded(codes, dictionary))
@@ -153,7 +147,7 @@ class CodingEstimator(StreamEstimator):
         """
         check_is_fitted(self, "state_")
         X = self._validated(X)
-        dictionary = self._dictionary()
+        dictionary = self._in_order()
         single = np.ndim(n_nonzero) == 0
         atoms = dictionary.shape[1]
         counts = [

@@ -11,7 +11,7 @@ import numpy as np
 _LOGGER = logging.getLogger(__name__)
 _LOGGER.addHandler(logging.NullHandler())  # the library prints nothing unless logging is set up
 
-#: Rows of a stream that are needed for a judgement.
+#: Rows of a stream, and readings of a feature, that are needed for a judgement.
 _ROWS_OF_A_STREAM = 5
 
 #: The share of the mean in the energy of rows that are clearly not centred.
@@ -22,11 +22,15 @@ class UninformativeRowsWarning(UserWarning):
     """All rows are zero, or all are the same: there is no dictionary in them."""
 
 
+class UncentredRowsWarning(UserWarning):
+    """The mean of the rows holds most of their energy: an atom is spent on it, and codes are not sparse around it."""
+
+
 def look_at(rows: Any, *, is_stream: bool, centred: bool, stacklevel: int) -> None:
     """Point out rows that are all zero, all the same, or not centred.
 
-    A data set of the first two kinds is a warning. All else is logged: more rows of a stream will follow, and a learner
-    inside a codec must not warn of what its user cannot change.
+    For a data set that is a warning. For the first rows of a stream it is logged: more will follow, of which a few rows
+    say little, and a learner inside a codec must not warn of what its user cannot change.
 
     Parameters
     ----------
@@ -51,22 +55,23 @@ def look_at(rows: Any, *, is_stream: bool, centred: bool, stacklevel: int) -> No
     largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
     if largest == 0.0:
         message = "every reading is zero or missing: the dictionary stays where it starts."
-        _report(message, is_stream, stacklevel + 2)
+        _report(message, UninformativeRowsWarning, is_stream, stacklevel + 2)
     elif _all_the_same(rows):
         message = "all rows are the same: there is one direction in them, or none after centring."
-        _report(message, is_stream, stacklevel + 2)
+        _report(message, UninformativeRowsWarning, is_stream, stacklevel + 2)
     elif not centred and rows.shape[0] >= _ROWS_OF_A_STREAM:
         share = _share_of_the_mean(rows, largest)
         if share > _NOT_CENTRED:
-            advice = 'subtract it, or set center="running"'
-            _LOGGER.warning("the mean of the rows holds %.0f %% of their energy: %s.", 100.0 * share, advice)
+            advice = 'set center="running", or center=numpy.zeros(n_features) to keep it'
+            message = f"the mean of the rows holds {100.0 * share:.0f} % of their energy: {advice}."
+            _report(message, UncentredRowsWarning, is_stream, stacklevel + 2)
 
 
-def _report(message: str, is_stream: bool, stacklevel: int) -> None:
+def _report(message: str, category: type[Warning], is_stream: bool, stacklevel: int) -> None:
     if is_stream:
         _LOGGER.warning(message)
     else:
-        warnings.warn(message, UninformativeRowsWarning, stacklevel=stacklevel)
+        warnings.warn(message, category, stacklevel=stacklevel)
 
 
 def _all_the_same(rows: Any) -> bool:
@@ -88,6 +93,8 @@ def _share_of_the_mean(rows: Any, largest: float) -> float:
         mean = np.asarray(scaled.mean(axis=0)).ravel()
         return float(rows.shape[0] * (mean @ mean) / (scaled.data @ scaled.data))
     count = (~np.isnan(scaled)).sum(axis=0)
-    known = np.nan_to_num(scaled)
+    enough = count >= _ROWS_OF_A_STREAM  # the mean of one reading is that reading
+    known = np.nan_to_num(scaled[:, enough])
     sums = known.sum(axis=0)
-    return float((sums * sums / np.maximum(count, 1)).sum() / np.vdot(known, known))
+    energy = float(np.vdot(known, known))
+    return float((sums * sums / count[enough]).sum()) / energy if energy > 0.0 else 0.0

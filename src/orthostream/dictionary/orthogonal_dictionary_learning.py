@@ -78,8 +78,9 @@ class OrthogonalDictionaryLearning(CodingEstimator):
         threshold. By default it keeps all.
     center : None, "running" or array of shape (n_features,), default None
         What is subtracted from samples before they are learnt from or coded: nothing, a running mean of the stream, or
-        a known mean. The running mean is the mean of all samples, and forgets after 1,000 samples per atom. Missing
-        readings are filled in after the subtraction. Sparse rows cannot be centred.
+        a known mean. The running mean is the mean of all samples, and forgets after 1,000 samples per atom. A sample
+        more than ten times as far from it as usual counts as if it were at ten times. Missing readings are filled in
+        after the subtraction. Sparse rows cannot be centred.
     max_iter : int, optional
         The largest number of passes of `fit` over the data; by default, passes are made until 1,000 steps are taken.
     tol : float, optional
@@ -96,7 +97,10 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        The dictionary, with orthonormal atoms as rows.
+        The dictionary, with orthonormal atoms as rows: by descending energy, the largest entry of each positive. Both
+        can change as learning goes on: take codes and atoms at the same moment.
+    raw_components_ : array of shape (n_components, n_features)
+        The same atoms in the order and with the signs in which they are learnt, to follow each of them over time.
     state_ : State
         Everything that the next step needs.
     n_steps_ : int
@@ -111,10 +115,10 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     Notes
     -----
     Without ``center``, samples are assumed to be centred: an atom is wasted on a constant offset. If all rows are zero
-    or the same, `fit` gives an `UninformativeRowsWarning`. The logger ``orthostream.dictionary.first_look`` is told if
-    the first rows of a stream are like that, or if the mean of first rows holds more than half of their energy. NaN
-    marks a missing reading: see `orthostream.dictionary.missing`. Results for float32 samples are float32. Input arrays
-    are never written to.
+    or the same, `fit` gives an `UninformativeRowsWarning`; if their mean holds more than half of their energy, an
+    `UncentredRowsWarning`. The logger ``orthostream.dictionary.first_look`` is told if the first rows of a stream are
+    like that. NaN marks a missing reading: see `orthostream.dictionary.missing`. Results for float32 samples are
+    float32. Input arrays are never written to.
 
     Examples
     --------
@@ -183,8 +187,18 @@ class OrthogonalDictionaryLearning(CodingEstimator):
 
     @property
     def components_(self) -> FloatArray:
-        """The atoms, one in each row."""
+        """The atoms, one in each row, by descending energy; the largest entry of each is positive.
+
+        They are sorted when they are read. Order and signs can change from step to step, so take codes and atoms at the
+        same moment.
+        """
         self._check_started("components_")
+        return self._in_order().T.astype(self._dtype)
+
+    @property
+    def raw_components_(self) -> FloatArray:
+        """The same atoms in the order and with the signs in which they are learnt, to follow each of them over time."""
+        self._check_started("raw_components_")
         return self._dictionary().T.astype(self._dtype)
 
     @property

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from orthostream.dictionary import persistence
-from orthostream.dictionary.centring import Centre, restored_centre
+from orthostream.dictionary.centre import Centre
 from orthostream.dictionary.gap_record import GapRecord
 from orthostream.dictionary.named import from_plain, to_plain
 from orthostream.dictionary.youth import Youth, has_youth
@@ -34,7 +34,7 @@ class SavedEstimator:
     _added_later: ClassVar[Mapping[str, Any]] = {}
     """Parameters that earlier versions did not have, with the values that describe what they did."""
     _centre: Centre | None
-    _make_centre: Any
+    _restore_centre: Any
     _make_solver: Any
     _n_features_out: Any
     _get_param_names: Any
@@ -131,8 +131,7 @@ class SavedEstimator:
         if header.get("youth") is not None and has_youth(estimator.solver_, estimator.state_):
             estimator._youth = Youth.from_plain(header["youth"], arrays["youth"], estimator.state_.x.shape)
         centre = {n.removeprefix("centre/"): a for n, a in arrays.items() if n.startswith("centre/")}
-        estimator._centre = restored_centre(words.get("center"), estimator.state_.x.shape, centre)
-        estimator._centre = estimator._make_centre()
+        estimator._restore_centre(words.get("center"), centre)
         if "pending" in arrays:
             pending = arrays["pending"].astype(np.float64, copy=False)
             estimator.pending_ = sparse.csr_matrix(pending) if header["sparse_pending"] else pending

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import assert_all_finite
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.dictionary.centring import Centre
+from orthostream.dictionary.centre import Centre
 from orthostream.dictionary.gap_record import GapRecord
 from orthostream.dictionary.passes import mini_batches, relative_motion, shuffling
-from orthostream.dictionary.rows import joined_rows, quick_rows, validated_rows, validated_weights
+from orthostream.dictionary.refused import as_before_if_refused
+from orthostream.dictionary.rows import quick_rows, validated_rows, validated_weights
 from orthostream.dictionary.saved_estimator import SavedEstimator
 from orthostream.dictionary.units import largest_square, unit_for
+from orthostream.dictionary.waiting_rows import WaitingRows
 from orthostream.dictionary.youth import Youth, has_youth
 from orthostream.optimize import Progress, State, Status, StochasticFrankWolfe
 from orthostream.optimize.callbacks import notify
@@ -31,7 +31,7 @@ _FIT_STEPS = 1000
 _FIT_BATCH = 64
 
 
-class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class StreamEstimator(SavedEstimator, WaitingRows, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A solver fed by `partial_fit`; subclasses define the solver and its first point.
 
     The solver works in double precision. Results have the precision of the first rows, kept in ``_dtype``.
@@ -41,19 +41,18 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     state_: State
     scale_: float
     n_features_in_: int
-    batch_size: int | None
+    n_components: int | None
     random_state: Any
     callbacks: Any
     max_iter: int | None = None
     tol: float | None = None
     shuffle: bool = False
-    pending_: Any
-    pending_weight_: FloatArray | None
     _youth: Youth | None = None  # None once the learner has grown up, and for those that have no youth
     _had_gaps: bool = False  # whether the last rows were changed by `_completed`: the compiled step refuses such rows
     _passing: bool = False  # whether `fit` passes over a data set
     _gaps: GapRecord = GapRecord()
     _centre: Centre | None = None
+    _known_size: Any = ()  # the parameter ``n_components`` when it was last found to be that of the state
 
     @abstractmethod
     def _make_solver(self) -> StochasticFrankWolfe:
@@ -82,17 +81,18 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         y : ignored
         sample_weight : array of shape (n_samples,), optional
         """
-        X = validated_rows(self, X, reset=True)
-        weights = validated_weights(sample_weight, X)
-        self._reset()
-        self._look_at(X, is_stream=False)
-        self._passing = True
-        try:
-            with self._one_thread():
-                self.status_ = self._pass_over(X, weights)
-        finally:
-            self._passing = False
-        self.solver_ = self._make_solver()
+        with as_before_if_refused(self):
+            X = validated_rows(self, X, reset=True)
+            weights = validated_weights(sample_weight, X)
+            self._reset()
+            self._look_at(X, is_stream=False)
+            self._passing = True
+            try:
+                with self._one_thread():
+                    self.status_ = self._pass_over(X, weights)
+            finally:
+                self._passing = False
+            self.solver_ = self._make_solver()
         return self
 
     def _pass_over(self, X: Any, weights: FloatArray | None) -> Status:
@@ -134,13 +134,21 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             Contrasts depend only on the ratios of weights; an adaptive memory counts a weight of 2 as two samples.
         """
         rows = quick_rows(self, X)
-        if rows is None:
-            first = not self._has_begun()
-            rows = validated_rows(self, X, reset=first)
-            self._columns = getattr(X, "columns", None)
-            if first:
+        if rows is None and not self._has_begun():
+            with as_before_if_refused(self):
+                rows = validated_rows(self, X, reset=True)
+                self._columns = getattr(X, "columns", None)
                 self._look_at(rows, is_stream=True)
-        weights = validated_weights(sample_weight, rows)
+                return self._take_in(rows, validated_weights(sample_weight, rows))
+        if rows is None:
+            rows = validated_rows(self, X, reset=False)
+            self._columns = getattr(X, "columns", None)
+        if self.n_components is not self._known_size and hasattr(self, "state_"):
+            self._check_size()
+        return self._take_in(rows, validated_weights(sample_weight, rows))
+
+    def _take_in(self, rows: Any, weights: FloatArray | None) -> Self:
+        """Learn from validated rows."""
         if self.batch_size is None and self.n_features_in_ <= SINGLE_THREADED:
             self._learn(rows, weights)
             return self
@@ -154,6 +162,16 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         """The number of steps taken."""
         self._check_started("n_steps_")
         return self.state_.t
+
+    def _check_size(self) -> None:
+        """Refuse another number of components than was begun with."""
+        count = self.n_features_in_ if self.n_components is None else self.n_components
+        if count != self._n_features_out:
+            raise ValueError(
+                f"n_components is now {self.n_components}, but {self._n_features_out} components were learnt: their "
+                "number is fixed while learning goes on. Set it back, or learn from scratch with fit."
+            )
+        self._known_size = self.n_components
 
     def _has_begun(self) -> bool:
         """Return whether learning has started, or rows are waiting for a first mini-batch."""
@@ -172,7 +190,7 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _reset(self, *, keep_waiting: bool = False) -> None:
         """Forget what was learnt, and the waiting rows too unless ``keep_waiting``."""
         waiting = () if keep_waiting else ("pending_", "pending_weight_")
-        for name in ("solver_", "state_", "scale_", "_centre", *waiting):
+        for name in ("solver_", "state_", "scale_", "_centre", "_known_size", *waiting):
             if name in self.__dict__:
                 delattr(self, name)
         self._youth, self._gaps = None, GapRecord()
@@ -251,11 +269,6 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
         most = largest_square(self.solver_.estimate.degree)
         return bool(1.0 / most < np.vdot(rows, rows) < most)
 
-    def _check_values(self, rows: Any) -> None:
-        """Raise ValueError for rows with infinity, or with NaN where that is not allowed, before they wait."""
-        values = rows if isinstance(rows, np.ndarray) else rows.data
-        assert_all_finite(values, allow_nan=self._allows_nan(), input_name="X", estimator_name=type(self).__name__)
-
     def _limited(self, batch: Any) -> Any:
         """Return a mini-batch whose longest samples do not set the scale for all others."""
         return self.solver_.estimate.limited(self.state_.memory, batch, self.scale_)
@@ -267,6 +280,9 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _make_centre(self) -> Centre | None:
         """Return the mean that is subtracted from samples, before the next step; None for no mean."""
         return None
+
+    def _restore_centre(self, center: Any, arrays: dict[str, Any]) -> None:
+        """Restore the mean from a saved file, given the parameter ``center`` when it was saved."""
 
     def _look_at(self, rows: Any, *, is_stream: bool) -> None:
         """Warn of first rows that a learner can hardly learn from."""
@@ -293,29 +309,14 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
             self.solver_ = self._make_solver()
         return batch if self.scale_ == 1.0 else batch * self.scale_
 
-    def _cut(self, X: Any, weights: FloatArray | None) -> Iterator[tuple[Any, FloatArray | None]]:
-        """Yield mini-batches of the waiting and the new rows; rows that are left over wait, also after an error."""
-        size = self._batch_size()
-        waiting = getattr(self, "pending_", None)
-        if size is None:
-            yield X, weights
-            return
-        self._check_values(X)
-        if waiting is not None:
-            X, weights = joined_rows(waiting, self.pending_weight_, X, weights)
-        for start in range(0, X.shape[0] - size + 1, size):
-            rows, rest = slice(start, start + size), slice(start + size, None)
-            self.pending_, self.pending_weight_ = X[rest], None if weights is None else weights[rest]
-            yield X[rows], None if weights is None else weights[rows]
-        rest = slice(X.shape[0] - X.shape[0] % size, None)
-        self.pending_ = X[rest].copy()
-        self.pending_weight_ = None if weights is None else weights[rest].copy()
-
     def _one_thread(self) -> Any:
         return one_blas_thread() if self.n_features_in_ > SINGLE_THREADED else nullcontext()
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters; a fitted learner continues with the new contrast, schedule and averaging."""
+        """Set parameters; a fitted learner continues with the new contrast, schedule and averaging.
+
+        The number of components is that of the next `fit`: `partial_fit` refuses another one than it began with.
+        """
         super().set_params(**parameters)
         if parameters and hasattr(self, "state_"):
             before, self.solver_ = self.solver_, self._make_solver()
@@ -341,9 +342,6 @@ class StreamEstimator(SavedEstimator, ClassNamePrefixFeaturesOutMixin, Transform
     def _validated(self, X: Any) -> Any:
         """Return rows to be transformed."""
         return validated_rows(self, X, reset=False)
-
-    def _batch_size(self) -> int | None:
-        return _checks.optional_integer("batch_size", self.batch_size)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
+from orthostream.dictionary.centred_estimator import CentredEstimator
 from orthostream.dictionary.named import fixed_schedule
-from orthostream.dictionary.stream_estimator import StreamEstimator
 from orthostream.optimize import (
     Callback,
     L2Ball,
@@ -29,7 +29,7 @@ METHODS = ("eigenvectors", "paper")
 _EIGENVECTORS, _PAPER = ("variance_loss", "half_life"), ("penalty", "mu", "schedule", "init")
 
 
-class StreamingSparsePCA(StreamEstimator):
+class StreamingSparsePCA(CentredEstimator):
     """Find sparse principal components in a stream of samples, one mini-batch at a time.
 
     By default a component is the leading eigenvector of the second moment of all samples, restricted to the features
@@ -65,6 +65,10 @@ class StreamingSparsePCA(StreamEstimator):
     batch_size : int, optional
         None takes the rows of each `partial_fit` as one mini-batch. A number cuts the stream into mini-batches of that
         many rows.
+    center : None, "running" or array of shape (n_features,), default None
+        What is subtracted from samples before they are learnt from or projected: nothing, a running mean of the stream,
+        or a known mean. The running mean forgets after 1,000 samples per feature, and outliers do not spoil it; with
+        it, components depend a little on how the stream was cut. Sparse rows cannot be centred.
     random_state : int, RandomState or None
         Method "paper" draws its start with it.
     callbacks : sequence of functions, optional
@@ -75,14 +79,16 @@ class StreamingSparsePCA(StreamEstimator):
     ----------
     components_ : array of shape (n_components, n_features)
         Unit vectors, one in each row; orthogonal, except with method "paper".
+    mean_ : array of shape (n_features,) or None
+        What is subtracted from samples; None if that is nothing.
     state_ : State
 
     Notes
     -----
-    Samples must be centred and complete: subtract a known mean first. What is noise is judged as for independent normal
-    samples, or fewer of them if the lengths of samples vary more; a sample weight of 2 counts as two samples. With
-    method "paper", if the penalty exceeds the variance that a component explains, all its entries go to zero and its
-    direction is lost.
+    Samples must be complete, and centred unless ``center`` says how: else the mean is the first component. What is
+    noise is judged as for independent normal samples, or fewer of them if the lengths of samples vary more; a sample
+    weight of 2 counts as two samples. With method "paper", if the penalty exceeds the variance that a component
+    explains, all its entries go to zero and its direction is lost.
 
     Examples
     --------
@@ -113,6 +119,7 @@ class StreamingSparsePCA(StreamEstimator):
         schedule: str | Schedule | None = None,
         init: str | ArrayLike | None = None,
         batch_size: int | None = None,
+        center: str | ArrayLike | None = None,
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[Callback] | None = None,
     ) -> None:
@@ -125,6 +132,7 @@ class StreamingSparsePCA(StreamEstimator):
         self.schedule = schedule
         self.init = init
         self.batch_size = batch_size
+        self.center = center
         self.random_state = random_state
         self.callbacks = callbacks
 
@@ -176,6 +184,9 @@ class StreamingSparsePCA(StreamEstimator):
         _checks.one_of("init", init, ("random",), also="an array")
         return _unit_rows(check_random_state(self.random_state).standard_normal((count, features)))
 
+    def _memory_of_the_mean(self) -> int:
+        return self.n_features_in_
+
     def _fit_plan(self, samples: int) -> tuple[int, int]:
         """Return all samples and one step for eigenvectors, which need no more, and would count repeats as evidence."""
         return (samples, 1) if self.method == "eigenvectors" else super()._fit_plan(samples)
@@ -195,7 +206,8 @@ class StreamingSparsePCA(StreamEstimator):
     def transform(self, X: Any) -> FloatArray:
         """Return the projections of samples onto the components."""
         check_is_fitted(self, "state_")
-        scores: FloatArray = self._validated(X) @ self._components().T
+        rows = self._validated(X)
+        scores: FloatArray = (rows if self._centre is None else self._centre.subtracted(rows)) @ self._components().T
         return scores.astype(self._dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -205,6 +217,8 @@ class StreamingSparsePCA(StreamEstimator):
         if codes.ndim != 2 or codes.shape[1] != len(self.state_.x):
             raise ValueError(f"codes must have shape (n_samples, {len(self.state_.x)}), got {codes.shape}.")
         samples: FloatArray = codes @ self._components()
+        if self._centre is not None:
+            samples = samples + self._centre.mean
         return samples.astype(self._dtype, copy=False)
 
 

@@ -19,6 +19,9 @@ from orthostream.optimize import (
     polar,
 )
 
+#: Rows of a mini-batch.
+SLOT = 6
+
 #: Iterations of the batch version of each method on the readings before the stream.
 BATCH_ITERATIONS = 20
 
@@ -129,3 +132,11 @@ class EstimatorContender(Contender):
 
     def learn(self, rows: FloatArray) -> None:
         self._learner.partial_fit(rows)
+
+
+class StreamContender(EstimatorContender):
+    """A learner that needs no batch version: it follows the readings before the stream like the stream itself."""
+
+    def start(self, rows: FloatArray) -> None:
+        for first in range(0, len(rows), SLOT):
+            self._learner.partial_fit(rows[first : first + SLOT])

@@ -8,6 +8,9 @@ from __future__ import annotations
 #: Algorithm 2, its averaged dictionary, and Algorithm 2 with a constant step.
 PROPOSED, AVERAGED, CONSTANT = "proposed", "proposed, averaged", "proposed, constant step"
 
+#: What this package recommends: its default, and its preset for keeping few coefficients.
+DEFAULT, COMPRESSION = "default", "compression"
+
 #: The five baselines of the paper.
 SFW, L4, AODL, DEEP, NCBDL = "SFW", "l4 NoncvxSFW", "Online AODL", "DeepSTGDL", "NCBDL"
 

@@ -48,12 +48,16 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text cells; the first cell of a row is its name. Rows in ``strong`` are ours."""
+    """A table of text cells; the first cell of a row is its name.
+
+    Rows in ``strong`` are ours. Cells in ``best``, by row and column, are the best of a column, whoever's they are.
+    """
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     strong: frozenset[int] = frozenset()
+    best: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True)

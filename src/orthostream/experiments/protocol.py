@@ -16,11 +16,12 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.dictionary.sparse_coding import keep_largest
+from orthostream.experiments.contenders import SLOT
 from orthostream.experiments.paper_values import ETAS
 from orthostream.experiments.registry import OFFLINE, OfflineFit, contender
 from orthostream.experiments.task import TaskReport, TaskResult
 
-TRAINING, INITIAL, SLOT = 4000, 100, 6
+TRAINING, INITIAL = 4000, 100
 BEFORE, AFTER = "before", "after"
 
 #: The last training row and the last validation row of each fold, all within the training rows of the experiment.

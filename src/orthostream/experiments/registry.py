@@ -18,8 +18,15 @@ from orthostream.baselines import (
     OfflinePCA,
     OnlineAODL,
 )
+from orthostream.dictionary import OrthogonalDictionaryLearning
 from orthostream.experiments import methods as name
-from orthostream.experiments.contenders import BATCH_ITERATIONS, Contender, EstimatorContender, SolverContender
+from orthostream.experiments.contenders import (
+    BATCH_ITERATIONS,
+    Contender,
+    EstimatorContender,
+    SolverContender,
+    StreamContender,
+)
 from orthostream.experiments.task import TaskReport
 from orthostream.optimize import ConstantSchedule, MokhtariSchedule, PaperSchedule, Schedule
 
@@ -118,6 +125,10 @@ def _solver(schedule: Schedule, **options: Any) -> MakeContender:
     return lambda seed, _: SolverContender(seed, schedule, **options)
 
 
+def _preset(preset: str) -> MakeContender:
+    return lambda seed, _: StreamContender(OrthogonalDictionaryLearning.preset(preset, random_state=seed))
+
+
 def _aodl(passes: int) -> MakeContender:
     def make(seed: int, penalty: float) -> Contender:
         learner = OnlineAODL(penalty=penalty, fit_iterations=BATCH_ITERATIONS, random_state=seed)
@@ -188,6 +199,8 @@ _ROWS = (
         _solver(MokhtariSchedule(), orthogonal=False, own_start=True),
     ),
     OnlineMethod(name.CONSTANT, Line("#12897b", "-", 1.6), _solver(ConstantSchedule()), ours=True),
+    OnlineMethod(name.DEFAULT, Line("#b3123f", "-", 1.6), _preset("exact"), ours=True),
+    OnlineMethod(name.COMPRESSION, Line("#2f7d32", "-", 1.6), _preset("compression"), ours=True),
     OnlineMethod(name.FORGETTING, Line("#2e2e2e", "-", 1.2), lambda *_: EstimatorContender(ForgettingPCA())),
     OfflineMethod(name.PCA, Line("#8a8a8a", "--", 1.2), lambda _: OfflinePCA()),
     OfflineMethod(name.ICA, Line("#6b8e23", "-.", 1.2), lambda fit: L3FastICA(random_state=fit.seed)),

@@ -97,10 +97,15 @@ def _section(outcome: Outcome, svgs: Mapping[str, bytes]) -> str:
     )
 
 
+_BEST = ' class="best"'
+
+
 def _table(table: Table) -> str:
     head = "".join(f"<th>{_text(cell)}</th>" for cell in table.head)
     rows = "".join(
-        ('<tr class="ours">' if i in table.strong else "<tr>") + "".join(f"<td>{_text(c)}</td>" for c in row) + "</tr>"
+        ('<tr class="ours">' if i in table.strong else "<tr>")
+        + "".join(f"<td{_BEST if (i, j) in table.best else ''}>{_text(c)}</td>" for j, c in enumerate(row))
+        + "</tr>"
         for i, row in enumerate(table.rows)
     )
     return (

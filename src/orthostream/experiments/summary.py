@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orthostream.experiments.outcome import Outcome, distinct_claims
+from orthostream.experiments.outcome import Outcome, Table, distinct_claims
 
 
 def summary(outcomes: Sequence[Outcome], facts: Mapping[str, str], notes: Sequence[str]) -> str:
@@ -28,8 +28,16 @@ def summary(outcomes: Sequence[Outcome], facts: Mapping[str, str], notes: Sequen
         if claims:
             rows = [[c.statement, c.paper, c.ours, f"**{c.verdict.value}**", c.remark] for c in claims]
             parts.append(_table(["statement", "paper", "ours", "verdict", "remark"], rows))
-        parts += [f"{table.caption}:\n\n" + _table(table.head, table.rows) for table in outcome.tables]
+        parts += [f"{table.caption}:\n\n" + _table(table.head, _marked(table)) for table in outcome.tables]
     return "\n".join(parts)
+
+
+def _marked(table: Table) -> list[list[str]]:
+    """Return the rows of a table with the best figures in bold."""
+    return [
+        [f"**{cell}**" if (i, j) in table.best else cell for j, cell in enumerate(row)]
+        for i, row in enumerate(table.rows)
+    ]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

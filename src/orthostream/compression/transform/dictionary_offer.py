@@ -45,7 +45,7 @@ class DictionaryOffer:
             return None
         residuals = np.concatenate(self._residuals)
         self._residuals, self._rows = [], 0
-        atoms: FloatArray = self._learner.components_
+        atoms: FloatArray = self._learner.raw_components_
         energies = np.square(residuals @ atoms.T).sum(axis=0)
         trial = copy.copy(state.dictionary)
         leading = atoms[np.argsort(-energies)[: trial.n_components]]

@@ -72,6 +72,14 @@ class GradientEstimate(ABC):
     def energy(self, memory: ArrayBlock) -> FloatArray | None:
         """Return the mean square of a coefficient of each problem; None if that is not known."""
 
+    def energies(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        """Return a number for each atom of a point that grows with its energy, to sort atoms by.
+
+        Unless an estimate knows the mean squares of coefficients, that is the pull of the gradient along each atom: for
+        the contrast lp, the mean of |z|^p.
+        """
+        return np.asarray(-(x * memory["gradient"]).sum(axis=-2))
+
     def answer(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
         """Return the point to report: the current one, unless the estimate knows a better one."""
         return x

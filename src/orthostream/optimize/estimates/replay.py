@@ -129,6 +129,12 @@ class Replay(GradientEstimate):
         total = _divisor(weights.sum(axis=(-2, -1)))
         return np.asarray((np.square(memory["rows"]) * weights).sum(axis=(-2, -1)) / (total * memory["rows"].shape[-1]))
 
+    def energies(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        """Return the mean squared coefficient of each atom over the samples in memory."""
+        weights = memory["weights"]
+        squares = np.square(memory["rows"] @ x)
+        return np.asarray((weights[..., None, :] @ squares)[..., 0, :] / _divisor(weights.sum(axis=-1))[..., None])
+
     def report(self, memory: ArrayBlock, samples: int) -> Report:
         """Return the number of last samples that have half of the weight, for an atom of mean exponent."""
         weights = memory["weights"] * np.exp(-_log_ages(memory["weights"]) * memory["exponent"][..., None])

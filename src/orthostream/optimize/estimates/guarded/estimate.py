@@ -32,6 +32,7 @@ from orthostream.optimize.estimates.guarded.layout import (
     POINT,
     REPLACE,
     RESTART,
+    SECOND_MOMENT,
     SEEN,
     TRUSTED,
 )
@@ -135,6 +136,11 @@ class Guarded(GradientEstimate):
 
     def energy(self, memory: ArrayBlock) -> FloatArray:
         return self.course.energy(memory)
+
+    def energies(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        """Return the running mean of the squared coefficient of each atom of the dictionary that is reported."""
+        own = self.course.energies(memory, x)
+        return np.where(_is_trusted(memory)[..., None], own, memory["moments"][..., SECOND_MOMENT, :])
 
     def report(self, memory: ArrayBlock, samples: int) -> Report:
         report = self.course.report(memory, samples)

@@ -148,7 +148,7 @@ def widest(n: Any, spike: float, slab: float, per_atom: float) -> float:
     They may be a mixture of two true atoms. A narrow spike exerts no force on such a pair: what one atom holds of the
     other is already slab. A wide one separates them; it narrows as the memory gets longer.
     """
-    cooled = min(1.0, WIDE_MEMORY / (per_atom * n[AGE]))
+    cooled: float = min(1.0, WIDE_MEMORY / (per_atom * n[AGE]))
     return max(widened(spike, slab), WIDE * cooled * cooled * slab)
 
 

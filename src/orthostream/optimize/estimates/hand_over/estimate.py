@@ -141,6 +141,10 @@ class HandOver(GradientEstimate):
     def energy(self, memory: ArrayBlock) -> FloatArray:
         return np.asarray(memory["numbers"][..., ENERGY])
 
+    def energies(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        """Return the running mean of the squared coefficient of each atom."""
+        return np.asarray(memory["atoms"][..., SQUARE, :])
+
     def report(self, memory: ArrayBlock, samples: int) -> Report:
         numbers = memory["numbers"]
         half_life = self.schedule.longest(memory["atoms"].shape[-1])
