@@ -19,6 +19,7 @@ from orthostream.dictionary.named import parts_by_name
 from orthostream.optimize import (
     Callback,
     GradientEstimate,
+    MixedMemories,
     Objective,
     Replay,
     Schedule,
@@ -209,7 +210,7 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
         features, count = self.n_features_in_, self._n_atoms()
         self._check_coding(count)
-        if isinstance(solver.estimate, Replay) and not (isinstance(self.init, str) and self.init == "random"):
+        if isinstance(solver.estimate, MixedMemories | Replay) and not (isinstance(self.init, str) and self.init == "random"):
             raise ValueError('contrast "energy" starts from principal components: leave out init.')
         if not isinstance(self.init, str):
             return from_components(self.init, count, features)
