@@ -22,8 +22,11 @@ FAINT = 1e-9
 LOOK, LEVELS = 2, 5
 # Steps times the golden section, without whole turns, visit an age group evenly.
 GOLDEN = 0.6180339887498949
-# The weight of a step's look in the running mean of the pull of ranks.
-FRESH = 0.5
+# How far back samples are looked at, in units of the number of samples that the mixture of memories averages.
+REACH = 8.0
+# The weight of a step's look in the running mean of the pull of ranks is this multiple of the ratio of the samples
+# looked at to the samples averaged, within bounds.
+FRESH, LEAST_FRESH, MOST_FRESH = 2.0, 0.1, 0.5
 # The fraction of the smallest mean weight that is subtracted from all of them.
 LESS = 0.5
 # Coefficients below this share of their sample's largest one are rounding errors: they are ranked by their place.

@@ -21,12 +21,30 @@ from orthostream.optimize.estimates.mixed_memories.constants import (
 )
 
 
-def chosen_samples(held: int, look: int, room: int, steps: float) -> Any:
+def averaged_samples(shares: Any, totals: Any, rates: Any) -> float:
+    """Return how many samples of equal weight would tell as much as the mixture of memories.
+
+    >>> never = np.array([[0.0, 0.0, 0.0, 0.0, 1.0]] * 2)
+    >>> round(averaged_samples(never, np.full(5, 30.0), np.array([3.0, 2.0, 1.0, 0.5, 0.0])), 6)
+    30.0
+    """
+    whole, power = totals[MEMORIES - 1], 0.0
+    for m in range(MEMORIES):
+        for k in range(MEMORIES):
+            rate = rates[m] + rates[k]
+            span = -math.expm1(-rate * whole) / rate if rate > 0.0 else whole
+            both = (shares[0, m] + shares[1, m]) * (shares[0, k] + shares[1, k])
+            power += 0.25 * span * both / (totals[m] * totals[k])
+    return 1.0 / power
+
+
+def chosen_samples(held: int, look: int, reach: float, steps: float) -> Any:
     """Return the ages of the samples to look at, and for how many samples each of them stands.
 
-    Age groups grow geometrically and give equally many samples, other ones at each step. The newest group is complete.
+    Age groups grow geometrically up to the reach and give equally many samples, other ones at each step. The newest
+    group is complete.
 
-    >>> ages, counts = chosen_samples(held=40, look=10, room=40, steps=0.0)
+    >>> ages, counts = chosen_samples(held=50, look=10, reach=40.0, steps=0.0)
     >>> ages.tolist()
     [0, 1, 2, 3, 4, 6, 9, 13, 19, 29]
     >>> float(counts.sum())
@@ -39,7 +57,7 @@ def chosen_samples(held: int, look: int, room: int, steps: float) -> Any:
     turn = steps * GOLDEN % 1.0
     low = found = 0
     for level in range(LEVELS):
-        high = min(math.floor(each * (room / each) ** (level / (LEVELS - 1.0)) + 0.5), held)
+        high = min(math.floor(each * (reach / each) ** (level / (LEVELS - 1.0)) + 0.5), held)
         size = high - low
         take = min(each, size)
         first = math.floor(turn * size)

@@ -44,8 +44,9 @@ class MixedMemories(GradientEstimate):
     those with which the mixed prediction had the smallest squared error for the last 300 samples. There are two
     sets of shares, one fitted to important atoms and one to the others, and each atom mixes them by its importance.
 
-    *The second part* needs samples, as ranks change with the dictionary. The last 10 N samples are kept, and 2 N of
-    them are ranked at each step: all of the newest, and of older ones fewer, others at each step. A sample counts with
+    *The second part* needs samples, as ranks change with the dictionary. The last 20 N samples are kept, and 2 N of
+    them are ranked at each step: all of the newest, and of older ones fewer, others at each step, as far back as the
+    mixture of memories reaches. A sample counts with
     its share in the mixture of memories.
 
     Each gradient replaces the last one, and each vertex the last point. Ranks mean little before the atoms fit the
@@ -55,13 +56,13 @@ class MixedMemories(GradientEstimate):
     ----------
     objective : RankWeightedEnergy, optional
         What is minimised; value and gap are computed with it.
-    rows_per_feature : int, default 10
+    rows_per_feature : int, default 20
         The number of samples in memory, per feature.
 
     Notes
     -----
     A sample of weight 2 counts as two samples. A sample of weight zero, or of zeros only, is ignored. A mini-batch of
-    such samples changes nothing. The memory holds about 17 N^2 numbers.
+    such samples changes nothing. The memory holds about 27 N^2 numbers.
 
     Examples
     --------
@@ -77,7 +78,7 @@ class MixedMemories(GradientEstimate):
     array([1., 1., 1.])
     """
 
-    def __init__(self, objective: RankWeightedEnergy | None = None, *, rows_per_feature: int = 10) -> None:
+    def __init__(self, objective: RankWeightedEnergy | None = None, *, rows_per_feature: int = 20) -> None:
         self.objective: RankWeightedEnergy = RankWeightedEnergy() if objective is None else objective
         self.rows_per_feature = _checks.integer("rows_per_feature", rows_per_feature)
 

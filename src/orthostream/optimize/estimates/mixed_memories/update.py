@@ -17,14 +17,22 @@ from orthostream.optimize.estimates.mixed_memories.constants import (
     FRESH,
     LARGEST,
     LEADING,
+    LEAST_FRESH,
     LESS,
     LOOK,
     MEMORIES,
+    MOST_FRESH,
     OTHERS,
     RATES,
+    REACH,
     SMALLEST,
 )
-from orthostream.optimize.estimates.mixed_memories.decisions import chosen_samples, learnt_shares, sample_shares
+from orthostream.optimize.estimates.mixed_memories.decisions import (
+    averaged_samples,
+    chosen_samples,
+    learnt_shares,
+    sample_shares,
+)
 from orthostream.optimize.estimates.mixed_memories.layout import parts
 from orthostream.optimize.objectives.rank_weights import rank_weights
 
@@ -65,7 +73,9 @@ def next_memory(
     shares[:] = learnt_shares(evidence, old[6])
 
     rates = RATES / features
-    ages, counts = chosen_samples(np.count_nonzero(held_weights), LOOK * features, room, steps[0])
+    look, held = LOOK * features, np.count_nonzero(held_weights)
+    averaged = averaged_samples(shares, totals, rates)
+    ages, counts = chosen_samples(held, look, min(max(REACH * averaged, 2.0 * look), 1.0 * room), steps[0])
     counts = counts * held_weights[room - 1 - ages]
     chosen = held_rows[room - 1 - ages]
     table = rank_weights(atoms, power, head)
@@ -75,7 +85,7 @@ def next_memory(
     leads[:] = mean / table[0]
     found = sample_shares(shares, totals, rates, ages, counts)
     looked = np.dot(chosen.T, deviating(coefficients, own, mean, leads, found))
-    fresh = FRESH if steps[0] > 0.0 else 1.0
+    fresh = min(max(FRESH * look / averaged, LEAST_FRESH), MOST_FRESH) if steps[0] > 0.0 else 1.0
     pull[:] = (1.0 - fresh) * old[7] + fresh * looked
     steps[0] += 1.0
 
