@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-# How fast each memory forgets: the inverse of its length in samples per feature. The last one never forgets.
-RATES = np.array([20.0, 4.0, 0.8, 1.0 / 6.0, 0.0])
+# How fast each memory forgets: the inverse of its length in samples per feature. The last one never forgets. Streams of
+# fewer features than these have the lengths for so many: how fast a stream changes does not depend on the features.
+RATES, FEWEST = np.array([20.0, 4.0, 0.8, 1.0 / 6.0, 0.0]), 32
 MEMORIES = 5
 # The groups of atoms with shares of their own: with often large coefficients, and with seldom large ones.
 LEADING, OTHERS = 0, 1

@@ -12,20 +12,31 @@ import numpy as np
 
 from orthostream.optimize.estimates.mixed_memories.constants import (
     DOUBT,
+    FEWEST,
     FLOOR,
     GOLDEN,
     GROUPS,
     LEVELS,
     MEMORIES,
+    RATES,
     SWEEPS,
 )
+
+
+def forgetting_rates(features: int) -> Any:
+    """Return how fast each memory forgets: a sample that n others follow has the weight exp(-rate n).
+
+    >>> forgetting_rates(80)[:2]
+    array([0.25, 0.05])
+    """
+    return RATES / max(features, FEWEST)
 
 
 def averaged_samples(shares: Any, totals: Any, rates: Any) -> float:
     """Return how many samples of equal weight would tell as much as the mixture of memories.
 
     >>> never = np.array([[0.0, 0.0, 0.0, 0.0, 1.0]] * 2)
-    >>> round(averaged_samples(never, np.full(5, 30.0), np.array([3.0, 2.0, 1.0, 0.5, 0.0])), 6)
+    >>> float(averaged_samples(never, np.full(5, 30.0), np.array([3.0, 2.0, 1.0, 0.5, 0.0])))
     30.0
     """
     whole, power = totals[MEMORIES - 1], 0.0
@@ -46,7 +57,7 @@ def chosen_samples(held: int, look: int, reach: float, steps: float) -> Any:
 
     >>> ages, counts = chosen_samples(held=50, look=10, reach=40.0, steps=0.0)
     >>> ages.tolist()
-    [0, 1, 2, 3, 4, 6, 9, 13, 19, 29]
+    [0, 1, 2, 3, 4, 6, 9, 14, 19, 29]
     >>> float(counts.sum())
     40.0
     """

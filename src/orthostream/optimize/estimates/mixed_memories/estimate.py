@@ -10,7 +10,8 @@ from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
-from orthostream.optimize.estimates.mixed_memories.constants import MEMORIES, RATES
+from orthostream.optimize.estimates.mixed_memories.constants import MEMORIES
+from orthostream.optimize.estimates.mixed_memories.decisions import forgetting_rates
 from orthostream.optimize.estimates.mixed_memories.layout import layout_for, parts
 from orthostream.optimize.estimates.mixed_memories.update import next_memory, remembered
 from orthostream.optimize.estimates.principal import principal_gradient
@@ -40,14 +41,15 @@ class MixedMemories(GradientEstimate):
     leads to principal components. The second part comes from what each sample's weights are above these means.
 
     *The first part* has five second moments. One never forgets, the others do after 6 N, 1.25 N, N/4 and N/20 samples
-    of N features. Each predicts the correlations of the coefficients of the next mini-batch. Their shares in C are
-    those with which the mixed prediction had the smallest squared error for the last 300 samples. There are two
-    sets of shares, one fitted to important atoms and one to the others, and each atom mixes them by its importance.
+    of N features (of 32, if there are fewer). Each predicts the correlations of the coefficients of the next
+    mini-batch. Their shares in C are those with which the mixed prediction had the smallest squared error for the last
+    300 samples. There are two sets of shares, one fitted to important atoms and one to the others, and each atom mixes
+    them by its importance.
 
     *The second part* needs samples, as ranks change with the dictionary. The last 20 N samples are kept, and 2 N of
     them are ranked at each step: all of the newest, and of older ones fewer, others at each step, as far back as the
-    mixture of memories reaches. A sample counts with
-    its share in the mixture of memories.
+    mixture of memories reaches. A sample counts with its share in that mixture. The longer the mixture, the more such
+    looks are averaged.
 
     Each gradient replaces the last one, and each vertex the last point. Ranks mean little before the atoms fit the
     stream. Until there are as many samples as features, the dictionary is therefore that of the principal components.
@@ -108,7 +110,7 @@ class MixedMemories(GradientEstimate):
             raise ValueError("the mini-batch is not finite: look for NaN, infinity or extreme values in it.")
         stack = x.shape[:-2]
         rows = np.broadcast_to(rows, (*stack, *rows.shape[-2:]))
-        counted = rows.any(axis=-1) * (1.0 if weights is None else np.asarray(weights))
+        counted = np.asarray(rows.any(axis=-1) * (1.0 if weights is None else weights))
         if not counted.any():
             return memory["gradient"], 0.0, memory
         blocks = memory.array.copy()
@@ -143,7 +145,7 @@ class MixedMemories(GradientEstimate):
 
     def report(self, memory: ArrayBlock, samples: int) -> Report:
         """Return the number of last samples that have half of the weight in the mean mixture of memories."""
-        rates = RATES / memory["moments"].shape[-1]
+        rates = forgetting_rates(memory["moments"].shape[-1])
         shares, total = memory["shares"].mean(axis=-2), memory["totals"][..., -1]
         low, high = np.zeros_like(total), total
         for _ in range(60):
@@ -153,15 +155,19 @@ class MixedMemories(GradientEstimate):
         return Report(np.zeros_like(high), high, np.zeros_like(high))
 
     def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
-        """Return the memory that was saved, or one made of the samples that `Replay` had saved."""
+        """Return the memory that was saved, or one made of the samples that a `Replay` saved."""
         if "ranking" not in arrays:
             return super().restored(arrays, x)
         begun = self.begin(x)
+        begun["gradient"][...] = arrays["gradient"]
+        features = x.shape[-2]
         rows, weights = np.asarray(arrays["rows"], dtype=float), np.asarray(arrays["weights"], dtype=float)
         for place in np.ndindex(x.shape[:-2]):
-            held = weights[place] > 0.0
-            if held.any():
-                begun.array[place] = self._next(begun.array[place], x[place], rows[place][held], weights[place][held])
+            block = begun.array[place]
+            for i in np.flatnonzero(weights[place]):
+                new = rows[place][i : i + 1], weights[place][i : i + 1]
+                block = remembered(block, x[place], *new, self.rows_per_feature * features)
+            begun.array[place] = block
         return begun
 
 

@@ -15,6 +15,7 @@ from orthostream.optimize.estimates.mixed_memories.constants import (
     ACCOUNT,
     FAINT,
     FRESH,
+    GROUPS,
     LARGEST,
     LEADING,
     LEAST_FRESH,
@@ -23,13 +24,13 @@ from orthostream.optimize.estimates.mixed_memories.constants import (
     MEMORIES,
     MOST_FRESH,
     OTHERS,
-    RATES,
     REACH,
     SMALLEST,
 )
 from orthostream.optimize.estimates.mixed_memories.decisions import (
     averaged_samples,
     chosen_samples,
+    forgetting_rates,
     learnt_shares,
     sample_shares,
 )
@@ -72,8 +73,8 @@ def next_memory(
     evidence[:] = math.exp(-samples / ACCOUNT) * old[5] + samples * predicted(pulls, x, z, weights, old)
     shares[:] = learnt_shares(evidence, old[6])
 
-    rates = RATES / features
-    look, held = LOOK * features, np.count_nonzero(held_weights)
+    rates = forgetting_rates(features)
+    look, held = LOOK * features, int(np.count_nonzero(held_weights))
     averaged = averaged_samples(shares, totals, rates)
     ages, counts = chosen_samples(held, look, min(max(REACH * averaged, 2.0 * look), 1.0 * room), steps[0])
     counts = counts * held_weights[room - 1 - ages]
@@ -106,9 +107,9 @@ def remembered(block: Any, x: Any, rows: Any, weights: Any, room: int) -> Any:
     count = min(len(rows), room)
     new[1][: room - count], new[1][room - count :] = old[1][count:], rows[len(rows) - count :]
     new[2][: room - count], new[2][room - count :] = old[2][count:], weights[len(rows) - count :]
-    second, samples = np.dot(rows.T * weights, rows), weights.sum()
+    second, samples, rates = np.dot(rows.T * weights, rows), weights.sum(), forgetting_rates(features)
     for m in range(MEMORIES):
-        keep = math.exp(-RATES[m] / features * samples)
+        keep = math.exp(-rates[m] * samples)
         new[3][m] = keep * old[3][m] + second
         new[4][m] = keep * old[4][m] + samples
     new[0][:], new[5][:], new[6][:], new[7][:] = old[0], old[5], old[6], old[7]
@@ -119,7 +120,7 @@ def remembered(block: Any, x: Any, rows: Any, weights: Any, room: int) -> Any:
 def predicted(pulls: Any, x: Any, z: Any, weights: Any, old: Any) -> Any:
     """Return how well each memory predicted the correlations of a mini-batch's coefficients: see `agreement`.
 
-    Coefficients are divided by their standard deviations, and long samples are shortened: one outlier should not decide.
+    Coefficients are divided by their standard deviations. Long samples are shortened: no outlier should decide alone.
     """
     totals, shares, leads = old[4], old[6], old[8]
     atoms = x.shape[1]
@@ -128,6 +129,8 @@ def predicted(pulls: Any, x: Any, z: Any, weights: Any, old: Any) -> Any:
     for m in range(MEMORIES):
         np.dot(x.T, pulls[m], products[m])
         energy += (0.5 * (shares[LEADING, m] + shares[OTHERS, m]) / totals[m]) * np.diag(products[m])
+    if not energy.max() > 0.0:  # no sample has reached the span of the atoms
+        return np.zeros((GROUPS, MEMORIES, MEMORIES + 1))
     scale = 1.0 / np.sqrt(np.maximum(energy, FAINT * energy.max()))
     standard = z * scale
     length = 0.5 + 0.5 * (standard * standard).sum(axis=1) / atoms
