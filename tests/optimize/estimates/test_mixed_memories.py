@@ -73,7 +73,7 @@ def spelled_out(estimate: MixedMemories, x: FloatArray, batches: list[FloatArray
     kernels /= kernels.sum(axis=1, keepdims=True)
     gradient = np.zeros_like(x)
     for j in range(count):
-        leads = mean[j] / by_rank[0]
+        leads = (mean[j] / by_rank[0]) ** 2
         share = leads * shares[0] + (1 - leads) * shares[1]
         kernel = leads * kernels[0] + (1 - leads) * kernels[1]
         moment = np.tensordot(share / weights, moments, 1)

@@ -19,7 +19,7 @@ def layout_for(features: int, atoms: int, room: int) -> Layout:
         evidence=(GROUPS, MEMORIES, MEMORIES + 1),  # how the memories' predictions overlap, and how they match
         shares=(GROUPS, MEMORIES),
         pull=(features, atoms),  # the running mean of the pull of ranks
-        importance=(atoms,),  # the mean rank weight of each atom, 1 for one that is always the largest
+        importance=(atoms,),  # the square of the mean rank weight of each atom, 1 for one that is always the largest
         steps=(1,),  # since there were as many samples as features
     )
 

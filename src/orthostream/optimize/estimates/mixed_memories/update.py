@@ -83,7 +83,7 @@ def next_memory(
     coefficients = np.dot(chosen, x)
     own = own_weights(coefficients, table)
     mean = np.dot(counts, own) / counts.sum()
-    leads[:] = mean / table[0]
+    leads[:] = (mean / table[0]) ** 2
     found = sample_shares(shares, totals, rates, ages, counts)
     looked = np.dot(chosen.T, deviating(coefficients, own, mean, leads, found))
     fresh = min(max(FRESH * look / averaged, LEAST_FRESH), MOST_FRESH) if steps[0] > 0.0 else 1.0
