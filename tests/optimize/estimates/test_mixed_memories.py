@@ -277,6 +277,19 @@ def test_any_size_of_mini_batch_will_do(size: int, rng: Rng) -> None:
     assert kept > 0.97
 
 
+@pytest.mark.parametrize("path", BOTH)
+def test_a_large_mini_batch_is_cut_into_parts(path: type, rng: Rng) -> None:
+    solver, rows = follower(), rng.standard_normal((60, 8)) * 2.0 ** -np.arange(8.0)
+    with path():
+        start = solver.step(solver.init(orthonormal(rng, 8, 8)), rows[:24])
+        cut = start
+        for i in range(24, 60, 12):
+            cut = solver.step(cut, rows[i : i + 12])
+        whole = solver.step(start, rows[24:])
+    np.testing.assert_allclose(whole.x, cut.x, atol=1e-9)
+    np.testing.assert_allclose(whole.memory.array, cut.memory.array, rtol=1e-6, atol=1e-9)
+
+
 def test_of_a_batch_longer_than_the_memory_the_last_are_kept(rng: Rng) -> None:
     estimate, x, rows = MixedMemories(rows_per_feature=2), orthonormal(rng, 4, 4), rng.standard_normal((50, 4))
     _, memory = followed(estimate, x, [rows])

@@ -28,6 +28,8 @@ REACH = 8.0
 # The weight of a step's look in the running mean of the pull of ranks is this multiple of the ratio of the samples
 # looked at to the samples averaged, within bounds.
 FRESH, LEAST_FRESH, MOST_FRESH = 2.0, 0.1, 0.5
+# A mini-batch is cut into parts of at most this many samples, or features divided by the second number if that is more.
+PART, FEATURES_PER_SAMPLE = 12, 4
 # The fraction of the smallest mean weight that is subtracted from all of them.
 LESS = 0.5
 # Coefficients below this share of their sample's largest one are rounding errors: they are ranked by their place.

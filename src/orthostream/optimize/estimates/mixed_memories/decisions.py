@@ -12,12 +12,14 @@ import numpy as np
 
 from orthostream.optimize.estimates.mixed_memories.constants import (
     DOUBT,
+    FEATURES_PER_SAMPLE,
     FEWEST,
     FLOOR,
     GOLDEN,
     GROUPS,
     LEVELS,
     MEMORIES,
+    PART,
     RATES,
     SWEEPS,
 )
@@ -30,6 +32,15 @@ def forgetting_rates(features: int) -> Any:
     array([0.25, 0.05])
     """
     return RATES / max(features, FEWEST)
+
+
+def largest_part(features: int) -> int:
+    """Return how many samples a step may have; larger mini-batches take several, or the dictionary would lag behind.
+
+    >>> largest_part(10), largest_part(100)
+    (12, 25)
+    """
+    return max(PART, features // FEATURES_PER_SAMPLE)
 
 
 def averaged_samples(shares: Any, totals: Any, rates: Any) -> float:

@@ -11,13 +11,14 @@ from orthostream._typing import FloatArray
 from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.mixed_memories.constants import MEMORIES
-from orthostream.optimize.estimates.mixed_memories.decisions import forgetting_rates
+from orthostream.optimize.estimates.mixed_memories.decisions import forgetting_rates, largest_part
 from orthostream.optimize.estimates.mixed_memories.layout import layout_for, parts
 from orthostream.optimize.estimates.mixed_memories.update import next_memory, remembered
 from orthostream.optimize.estimates.principal import principal_gradient
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.objectives.rank_weighted_energy import RankWeightedEnergy
+from orthostream.optimize.polar_decomposition import polar
 
 _FOLDER = "orthostream.optimize.estimates.mixed_memories"
 _KERNEL = Kernel(
@@ -51,8 +52,10 @@ class MixedMemories(GradientEstimate):
     mixture of memories reaches. A sample counts with its share in that mixture. The longer the mixture, the more such
     looks are averaged.
 
-    Each gradient replaces the last one, and each vertex the last point. Ranks mean little before the atoms fit the
-    stream. Until there are as many samples as features, the dictionary is therefore that of the principal components.
+    Each gradient replaces the last one, and each vertex the last point. A mini-batch of more than N/4 samples (and more
+    than 12) is cut into parts with a step for each, as one step would leave the dictionary behind. Ranks mean little
+    before the atoms fit the stream. Until there are as many samples as features, the dictionary is therefore that of
+    the principal components.
 
     Parameters
     ----------
@@ -125,13 +128,18 @@ class MixedMemories(GradientEstimate):
         """Return the next block of one problem, given samples with a positive weight."""
         energy, (features, atoms) = self.objective, x.shape
         room = self.rows_per_feature * features
-        if np.count_nonzero(parts(block, features, atoms, room)[2]) >= features:
-            found: FloatArray = next_memory(block, x, rows, weights, energy.power, energy.shrink, energy.head, room)[2]
-            return found
-        young: FloatArray = remembered(block, x, rows, weights, room)
-        gradient, _, _, moments, totals, *_ = parts(young, features, atoms, room)
-        gradient[:] = principal_gradient(moments[-1] / totals[-1], atoms)
-        return young
+        if np.count_nonzero(parts(block, features, atoms, room)[2]) < features:
+            block = remembered(block, x, rows, weights, room)
+            gradient, _, _, moments, totals, *_ = parts(block, features, atoms, room)
+            gradient[:] = principal_gradient(moments[-1] / totals[-1], atoms)
+            return block
+        settings = energy.power, energy.shrink, energy.head, room
+        count = -(-len(rows) // largest_part(features))
+        for i, part in enumerate(np.array_split(np.arange(len(rows)), count)):
+            if i:
+                x = polar(gradient, near=x, sign=-1.0)[0]
+            gradient, _, block = next_memory(block, x, rows[part], weights[part], *settings)
+        return block
 
     def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
         scaled = {name: memory[name] * factor**self.power for name in ("gradient", "moments", "pull")}

@@ -31,6 +31,7 @@ from orthostream.optimize.estimates.mixed_memories.decisions import (
     averaged_samples,
     chosen_samples,
     forgetting_rates,
+    largest_part,
     learnt_shares,
     sample_shares,
 )
@@ -49,7 +50,8 @@ def mixed_memories_update(
     counted = np.where(energies > 0.0, weights, 0.0)
     samples = counted.sum()
     mean = np.dot(counted, energies) / (features * samples) if samples > 0.0 else 0.0
-    if not SMALLEST < mean < LARGEST or np.count_nonzero(old[2]) < features:
+    young = np.count_nonzero(old[2]) < features
+    if young or len(batch) > largest_part(features) or not SMALLEST < mean < LARGEST:
         return old[0], -1.0, block
     if counted.min() > 0.0:
         return next_memory(block, x, batch, counted, power, shrink, head, room)
