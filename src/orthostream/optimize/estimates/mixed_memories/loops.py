@@ -13,7 +13,7 @@ def own_weights(z: Any, table: Any) -> Any:
     """Return the weight of each coefficient by its rank. To count larger ones is faster than to sort."""
     count, atoms = z.shape
     own = np.empty_like(z)
-    size = np.empty(atoms)
+    size, taken = np.empty(atoms), np.empty(atoms, np.int64)
     for i in range(count):
         most = 0.0
         for j in range(atoms):
@@ -22,13 +22,13 @@ def own_weights(z: Any, table: Any) -> Any:
         for j in range(atoms):
             if size[j] < ROUNDING * most:
                 size[j] = 0.0
+        taken[:] = 0
         for j in range(atoms):
-            mine, rank = size[j], 0
+            mine, larger = size[j], 0
             for k in range(atoms):
-                rank += size[k] > mine
-            for k in range(j):
-                rank += size[k] == mine
-            own[i, j] = table[rank]
+                larger += size[k] > mine
+            own[i, j] = table[larger + taken[larger]]
+            taken[larger] += 1  # the next one of equal size ranks lower
     return own
 
 
