@@ -17,6 +17,7 @@ from orthostream.optimize import (
     CoolThenConstant,
     Guarded,
     HandOver,
+    MixedMemories,
     PaperSchedule,
     Replay,
     RunningMean,
@@ -44,7 +45,7 @@ def fed(learner: Any, rows: np.ndarray, size: int = 10) -> Any:
         ({"schedule": CoolThenConstant(50)}, RunningMean, CoolThenConstant),
         ({"schedule": AdaptiveSchedule(50)}, Guarded, AdaptiveSchedule),
         ({"contrast": "l4", "schedule": "adaptive"}, HandOver, AdaptiveSchedule),
-        ({"contrast": "energy"}, Replay, NoneType),
+        ({"contrast": "energy"}, MixedMemories, NoneType),
         ({"contrast": Replay(rounds=1)}, Replay, NoneType),
     ],
 )

@@ -18,6 +18,7 @@ from orthostream.optimize import (
     L2Ball,
     LeastSquares,
     LpContrast,
+    MixedMemories,
     PaperSchedule,
     PolarStep,
     Replay,
@@ -48,6 +49,12 @@ CASES: dict[str, tuple[StochasticFrankWolfe, tuple[int, ...], Any]] = {
     "hand-over, stack": (StochasticFrankWolfe(SpectralBall(), HandOver(4), post_step=PolarStep()), (3,), np.float32),
     "guarded": (StochasticFrankWolfe(SpectralBall(), Guarded(), post_step=PolarStep()), (), np.float64),
     "guarded, stack": (StochasticFrankWolfe(SpectralBall(), Guarded(), post_step=PolarStep()), (3,), np.float64),
+    "mixed memories": (StochasticFrankWolfe(SpectralBall(), MixedMemories(), post_step=PolarStep()), (), np.float64),
+    "mixed memories, stack": (
+        StochasticFrankWolfe(SpectralBall(), MixedMemories(), post_step=PolarStep()),
+        (2,),
+        np.float64,
+    ),
     "replay": (StochasticFrankWolfe(SpectralBall(), Replay(), post_step=PolarStep()), (2,), np.float64),
     "sparse eigenvectors": (StochasticFrankWolfe(L2Ball(), SparseEigenvectors()), (2,), np.float64),
     "sparse eigenvectors, sketched, a stack": (
@@ -148,7 +155,7 @@ def test_missing_arrays_are_named(missing: str, rng: Any) -> None:
         solver.restore(arrays)
 
 
-@pytest.mark.parametrize("name", ["Algorithm 1", "hand-over", "replay"])
+@pytest.mark.parametrize("name", ["Algorithm 1", "hand-over", "mixed memories", "replay"])
 def test_a_memory_of_another_kind_is_refused(name: str, rng: Any) -> None:
     solver, state = start(name, rng)
     arrays = state.to_arrays()

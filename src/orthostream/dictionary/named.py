@@ -15,13 +15,13 @@ from orthostream.optimize import (
     Guarded,
     HandOver,
     LpContrast,
+    MixedMemories,
     MokhtariSchedule,
     Objective,
     PaperSchedule,
     PolarStep,
     PostStep,
     RankWeightedEnergy,
-    Replay,
     Schedule,
 )
 
@@ -87,7 +87,7 @@ def parts_by_name(contrast: str | Objective | GradientEstimate, schedule: str | 
     if isinstance(contrast, GradientEstimate) or contrast == "energy":
         if schedule != "auto":
             raise ValueError(f"contrast {contrast!r} has a schedule of its own: leave out schedule={schedule!r}.")
-        return Parts(contrast if isinstance(contrast, GradientEstimate) else Replay(), None, PolarStep())
+        return Parts(contrast if isinstance(contrast, GradientEstimate) else MixedMemories(), None, PolarStep())
     objective = LpContrast(_POWERS[contrast]) if isinstance(contrast, str) else contrast
     if isinstance(pace, AdaptiveSchedule):
         if type(objective) is not LpContrast:

@@ -20,6 +20,7 @@ from orthostream.optimize import (
     Callback,
     GradientEstimate,
     Guarded,
+    MixedMemories,
     Objective,
     Replay,
     Schedule,
@@ -44,8 +45,8 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     ============== ============================================ ======================================================
     "exact"        most streams; the default                    contrast "sparse", schedule "adaptive"
     "tracking"     a dictionary that moves all the time         the same, with at most 20 samples per atom of memory
-    "compression"  keeping the largest few coefficients         contrast "energy": a dozen times as expensive at 56
-                                                                features; starts from principal components
+    "compression"  keeping the largest few coefficients         contrast "energy": mixes memories of several lengths;
+                                                                starts from principal components
     "paper"        the paper's Algorithm 2, unchanged           contrast "l3", schedule "paper"
     ============== ============================================ ======================================================
 
@@ -226,7 +227,8 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     def _start(self, batch: Any, solver: StochasticFrankWolfe) -> FloatArray:
         features, count = self.n_features_in_, self._n_atoms()
         self._check_coding(count)
-        if isinstance(solver.estimate, Replay) and not (isinstance(self.init, str) and self.init == "random"):
+        given = not (isinstance(self.init, str) and self.init == "random")
+        if given and isinstance(solver.estimate, MixedMemories | Replay):
             raise ValueError('contrast "energy" starts from principal components: leave out init.')
         if not isinstance(self.init, str):
             return from_components(self.init, count, features)

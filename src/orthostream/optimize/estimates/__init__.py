@@ -3,8 +3,18 @@
 from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.guarded import Guarded
 from orthostream.optimize.estimates.hand_over import HandOver
+from orthostream.optimize.estimates.mixed_memories import MixedMemories
 from orthostream.optimize.estimates.replay import Replay
 from orthostream.optimize.estimates.running_mean import RunningMean
 from orthostream.optimize.estimates.sparse_eigenvectors import SparseEigenvectors
 
-__all__ = ["GradientEstimate", "Guarded", "HandOver", "Replay", "Report", "RunningMean", "SparseEigenvectors"]
+__all__ = [
+    "GradientEstimate",
+    "Guarded",
+    "HandOver",
+    "MixedMemories",
+    "Replay",
+    "Report",
+    "RunningMean",
+    "SparseEigenvectors",
+]

@@ -8,6 +8,7 @@ from orthostream import _checks
 from orthostream._typing import BoolArray, FloatArray
 from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
+from orthostream.optimize.estimates.principal import principal_gradient
 from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.objectives.rank_weighted_energy import RankWeightedEnergy
 from orthostream.optimize.polar_decomposition import polar
@@ -195,11 +196,8 @@ def _log_ages(weights: FloatArray) -> FloatArray:
 
 def _principal(x: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArray:
     """Return a gradient whose vertex is the leading principal components, for any number of samples."""
-    count = x.shape[-1]
     weighted = rows * (weights / _divisor(weights.sum(axis=-1, keepdims=True)))[..., None]
-    values, vectors = np.linalg.eigh(weighted.mT @ rows)
-    energy = np.maximum(values[..., -count:].mean(axis=-1), 0.0)[..., None, None]
-    return np.asarray(-energy * vectors[..., : -count - 1 : -1])
+    return principal_gradient(weighted.mT @ rows, x.shape[-1])
 
 
 def _divisor(total: FloatArray) -> FloatArray:

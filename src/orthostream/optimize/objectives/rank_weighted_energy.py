@@ -8,6 +8,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.optimize.objectives.base import Batch, Objective, columns_times, mean_factors, rows_times
+from orthostream.optimize.objectives.rank_weights import rank_weights, weights_by_rank
 
 
 class RankWeightedEnergy(Objective):
@@ -79,8 +80,7 @@ class RankWeightedEnergy(Objective):
         >>> RankWeightedEnergy(power=1, head=0).rank_weights(4)
         array([1.  , 0.75, 0.5 , 0.25])
         """
-        rank = np.arange(count, dtype=float)
-        return np.asarray((1.0 - rank / count) ** self.power + self.head / (1.0 + rank))
+        return np.asarray(rank_weights(count, self.power, self.head))
 
     def own_weights(self, z: FloatArray) -> FloatArray:
         """Return the weight of each coefficient by its rank in its sample; of equal ones the first ranks higher.
@@ -89,19 +89,7 @@ class RankWeightedEnergy(Objective):
         array([[0.5, 1. ],
                [1. , 0.5]])
         """
-        count = z.shape[-1]
-        # The bits of positive floats sort like the floats. With each coefficient's index, counted from the right, in
-        # the last bits, a sort finds the order in a third of the time of argsort. Only rounding is lost.
-        place_bits = (1 << (count - 1).bit_length()) - 1
-        keys = np.abs(z, dtype=np.float64).view(np.int64)
-        keys &= ~place_bits
-        keys |= np.arange(count)[::-1]
-        keys.sort(axis=-1)
-        keys &= place_bits
-        weights = np.empty_like(z)
-        ascending = self.rank_weights(count)[::-1].astype(z.dtype)
-        np.put_along_axis(weights[..., ::-1], keys, np.broadcast_to(ascending, z.shape), axis=-1)
-        return weights
+        return weights_by_rank(np.abs(z), self.rank_weights(z.shape[-1]).astype(z.dtype))
 
     def coefficient_weights(self, z: FloatArray, factors: FloatArray | float) -> FloatArray:
         """Return W, an array of the shape of the coefficients; ``factors`` is the share of each sample in the mean.
