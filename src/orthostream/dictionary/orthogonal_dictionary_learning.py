@@ -19,6 +19,8 @@ from orthostream.dictionary.named import parts_by_name
 from orthostream.optimize import (
     Callback,
     GradientEstimate,
+    Guarded,
+    InSubspace,
     Objective,
     Replay,
     Schedule,
@@ -200,7 +202,14 @@ class OrthogonalDictionaryLearning(CodingEstimator):
 
     def _make_solver(self) -> StochasticFrankWolfe:
         objective, schedule, post_step = parts_by_name(self.contrast, self.schedule, self.average)
+        if type(objective) is Guarded and objective is not self.contrast and self._has_fewer_atoms():
+            objective = InSubspace(objective)
         return StochasticFrankWolfe(SpectralBall(), objective, schedule, post_step, average=self.average)
+
+    def _has_fewer_atoms(self) -> bool:
+        """Return whether there are fewer atoms than features; False before the number of features is known."""
+        features = getattr(self, "n_features_in_", None)
+        return None not in (features, self.n_components) and self.n_components < features
 
     def _look_at(self, rows: Any, *, is_stream: bool) -> None:
         if self._is_strict():

@@ -6,5 +6,15 @@ from orthostream.optimize.estimates.hand_over import HandOver
 from orthostream.optimize.estimates.replay import Replay
 from orthostream.optimize.estimates.running_mean import RunningMean
 from orthostream.optimize.estimates.sparse_eigenvectors import SparseEigenvectors
+from orthostream.optimize.estimates.subspace import InSubspace
 
-__all__ = ["GradientEstimate", "Guarded", "HandOver", "Replay", "Report", "RunningMean", "SparseEigenvectors"]
+__all__ = [
+    "GradientEstimate",
+    "Guarded",
+    "HandOver",
+    "InSubspace",
+    "Replay",
+    "Report",
+    "RunningMean",
+    "SparseEigenvectors",
+]

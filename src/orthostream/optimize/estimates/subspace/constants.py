@@ -1,0 +1,33 @@
+"""The constants of a learner in a subspace, in units that do not depend on the data."""
+
+from __future__ import annotations
+
+# The patient basis moves after so many samples per atom, or after this share of its age if that is longer.
+EVERY, PART = 1.0, 0.03
+# The constant c of its weights c / (age + c - 1). With 2 the error of the subspace is 1.33 times what a plain mean would
+# have, but what was learnt in a poor basis is forgotten.
+COOL = 2.0
+# Length of the memories of the pulls along the atoms and of the drift, in samples per atom.
+PULL_MEMORY, DRIFT_MEMORY = 10.0, 100.0
+# How strongly a persistent drift sets the clock back; the same as in a hand-over.
+PUSH = 2.0
+# Atoms whose pull is below this share of the strongest one's are not scaled up further.
+FAINT = 1e-9
+# A basis is sought from a matrix plus this share of the present one, so that directions without data stay.
+RIDGE = 1e-9
+# Up to so many features there is a quick basis, whose second moment is an N x N matrix.
+LARGEST = 128
+# It remembers so many samples per feature, and moves after this many samples per feature.
+QUICK_MEMORY, QUICK_EVERY = 4.0, 0.25
+# Samples from one pair of snapshots to the next: so many per feature, and at least so many. They are compared in the
+# second half of that time, so that samples that repeat at once are over by then.
+BLOCK, SHORTEST_BLOCK = 2.0, 128.0
+# Length of the memory of the comparison, in samples per feature, and the mini-batches it needs before it decides.
+LEAD_MEMORY, ENOUGH = 8.0, 8.0
+# Deviations by which one basis must be ahead of the other to take its place.
+AHEAD = 2.0
+# A lead below this share of the energy outside is rounding. While codes are sparse, the quick basis must be ahead by the
+# second share: the patient one is less biased by uneven noise.
+LEAST_LEAD, CLEARLY = 1e-4, 0.05
+# The first guess of the conditioning of the product of two bases.
+NEAR = 0.5

@@ -1,0 +1,142 @@
+"""The decisions of a learner in a subspace, on the numbers of one problem: weights, clock, which basis is in force.
+
+Both paths run these functions. Python runs them on a list of numbers, Numba compiles them for an array.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from orthostream.optimize.estimates.subspace.constants import (
+    AHEAD,
+    BLOCK,
+    CLEARLY,
+    COOL,
+    DRIFT_MEMORY,
+    ENOUGH,
+    EVERY,
+    LEAD_MEMORY,
+    LEAST_LEAD,
+    NEAR,
+    PART,
+    PULL_MEMORY,
+    PUSH,
+    QUICK_EVERY,
+    QUICK_MEMORY,
+    SHORTEST_BLOCK,
+)
+from orthostream.optimize.estimates.subspace.layout import (
+    AGE,
+    COMPARED,
+    FOLLOWS,
+    GUESS,
+    JUDGED,
+    LEAD,
+    LEAD_POWER,
+    NUMBERS,
+    OUTSIDE,
+    POWER,
+    REMEMBERED,
+    SINCE,
+    TRUST,
+    UNUSED,
+    WAITING,
+)
+
+
+def start_tracking(s: Any) -> None:
+    """Set the numbers to their first values."""
+    for i in range(NUMBERS):
+        s[i] = 0.0
+    s[TRUST] = 1.0
+    s[GUESS] = NEAR
+
+
+def patient_is_due(s: Any) -> bool:
+    """Return whether the patient basis moves."""
+    due: bool = s[WAITING] >= max(EVERY, PART * s[AGE])
+    return due
+
+
+def patient_weights(s: Any, atoms: int, half_life: float) -> tuple[float, float, float, float]:
+    """Return the weights of what is fresh in the patient basis, in the pulls and in the drift, and the least weight.
+
+    The least weight is the one that the half-life, in samples, allows.
+    """
+    window = s[WAITING]
+    least = 1.0 - 0.5 ** (window * atoms / half_life)
+    rho = max(min(1.0, COOL * window / (s[AGE] + COOL * window)), least)
+    pulls = max(rho, min(1.0, window / PULL_MEMORY))
+    drift = max(rho, min(1.0, window / DRIFT_MEMORY))
+    s[TRUST] = (1.0 - drift) ** 2 * s[TRUST] + drift * drift
+    return rho, pulls, drift, least
+
+
+def set_patience(s: Any, square: float, weight: float, least: float, adaptive: bool) -> None:
+    """Let the clock run if the mean drift is only noise, and set it back if a drift persists.
+
+    ``square`` is the squared length of the mean drift, in which a window has this weight. See `set_clock` of a
+    hand-over, which does the same with the force on pairs of atoms.
+    """
+    window = s[WAITING]
+    step = 1.0
+    if adaptive and s[TRUST] < 0.5 and s[POWER] > 0.0:
+        ratio = square / (s[TRUST] * s[POWER])
+        slide = (1.0 - PUSH * (ratio - 1.0)) * max(1.0, 0.5 * (s[AGE] / window + 1.0) * weight)
+        step = min(1.0, slide)
+    s[AGE] = max(s[AGE] + window * step, window)
+    if least > 0.0:
+        s[AGE] = min(s[AGE], max(COOL * window / least - COOL * window, window))
+    s[WAITING] = 0.0
+
+
+def quick_weight(s: Any, samples: float, features: int, half_life: float) -> float:
+    """Return the weight of a mini-batch in the second moment of the quick basis, and count it."""
+    counted: float = max(min(s[REMEMBERED] + samples, QUICK_MEMORY * features, 1.5 * half_life), samples)
+    s[REMEMBERED] = counted
+    s[UNUSED] += samples
+    return samples / counted
+
+
+def quick_is_due(s: Any, features: int, atoms: int) -> bool:
+    """Return whether the quick basis moves, and begin to wait again if so."""
+    if s[UNUSED] < max(QUICK_EVERY * features, atoms):
+        return False
+    s[UNUSED] = 0.0
+    return True
+
+
+def is_compared(s: Any, samples: float, features: int) -> tuple[bool, bool]:
+    """Count a mini-batch; return whether the snapshots are compared on it, and whether new ones are due after it."""
+    block = max(BLOCK * features, SHORTEST_BLOCK)
+    compared = s[JUDGED] == 1.0 and s[SINCE] >= 0.5 * block
+    s[SINCE] += samples
+    due = s[SINCE] >= block or s[JUDGED] == 0.0
+    if due:
+        s[SINCE], s[JUDGED] = 0.0, 1.0
+    return compared, due
+
+
+def compare_bases(s: Any, lead: float, outside: float, samples: float, features: int) -> None:
+    """Add what a mini-batch says: how much more energy the quick basis holds, and how much the patient one misses."""
+    keep = math.exp(-samples / (LEAD_MEMORY * features))
+    s[LEAD] = keep * s[LEAD] + lead
+    s[LEAD_POWER] = keep * keep * s[LEAD_POWER] + lead * lead
+    s[OUTSIDE] = keep * s[OUTSIDE] + outside
+    s[COMPARED] = keep * s[COMPARED] + 1.0
+
+
+def choose_basis(s: Any, sparse: bool) -> bool:
+    """Decide which basis is in force; return whether that has changed. ``sparse`` tells whether codes are."""
+    if s[COMPARED] < ENOUGH:
+        return False
+    before = s[FOLLOWS]
+    needed = AHEAD * math.sqrt(s[LEAD_POWER]) + LEAST_LEAD * s[OUTSIDE]
+    clearly = max(needed, CLEARLY * s[OUTSIDE]) if sparse else needed
+    if s[LEAD] > clearly:
+        s[FOLLOWS] = 1.0
+    elif s[LEAD] < -needed or (sparse and s[LEAD] < 0.5 * clearly):
+        s[FOLLOWS] = 0.0
+    changed: bool = s[FOLLOWS] != before
+    return changed

@@ -1,0 +1,299 @@
+"""The estimate of the recommended learner for fewer atoms than features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+from orthostream.optimize.array_block import ArrayBlock, Layout
+from orthostream.optimize.estimates.base import GradientEstimate, Report
+from orthostream.optimize.estimates.guarded import Guarded
+from orthostream.optimize.estimates.guarded import arrays as door
+from orthostream.optimize.estimates.guarded.decisions import move_limit, start_guard
+from orthostream.optimize.estimates.guarded.layout import GUARD_COUNT, LIMIT, SEEN
+from orthostream.optimize.estimates.guarded.rehearsal import Rehearsal
+from orthostream.optimize.estimates.hand_over.layout import PHASE
+from orthostream.optimize.estimates.subspace import decisions as decide
+from orthostream.optimize.estimates.subspace.constants import LARGEST
+from orthostream.optimize.estimates.subspace.entering import entered
+from orthostream.optimize.estimates.subspace.layout import (
+    AGE,
+    BASIS,
+    FOLLOWS,
+    FRESH,
+    FRESH_PULL,
+    GUESS,
+    MATRICES,
+    NUMBERS,
+    PATIENT,
+    PULLS,
+    QUICK,
+    REMEMBERED,
+    SEEN_PATIENT,
+    SEEN_QUICK,
+    WAITING,
+)
+from orthostream.optimize.estimates.subspace.spans import fold, iterate, orthonormal, squares_of
+from orthostream.optimize.kernel import Kernel
+from orthostream.optimize.objectives.base import Batch, columns_times, rows_times
+from orthostream.optimize.polar_decomposition import polar
+from orthostream.optimize.state import State
+
+_HERE = "orthostream.optimize.estimates.subspace."
+_INNER = "inside/"
+
+
+class InSubspace(GradientEstimate):
+    """A `Guarded` that learns K atoms inside of the K-dimensional subspace they span, which is tracked beside it.
+
+    A point is the basis of the subspace times a K x K dictionary. The learner inside sees K coordinates of each sample
+    and a square dictionary, so that all its arguments hold, whatever noise there is outside.
+
+    *The patient basis* is found with the contrast: samples times the scores |z| z of their coefficients, in the mean,
+    span what the atoms span. Noise that is uneven over the features disturbs it less than principal components. The
+    part of a fresh mean that lies outside of the basis is its drift. Where that persists, the memory gets shorter.
+
+    *The quick basis* are the principal components of the last samples, four per feature. It follows streams whose
+    subspace changes all the time, as that of real sensors. Snapshots of both are compared by the energy that they hold
+    of later samples, and the better one is in force. Beyond 128 features there is only the patient one.
+
+    A new basis is turned in itself to be as close as possible to the last one: the learner inside notices nothing of a
+    change but its improvement. Samples longer than a running quantile are cut to it before they move a basis.
+
+    Parameters
+    ----------
+    learner : Guarded, optional
+    again : bool, default False
+        Whether samples were seen before: they teach the learner inside, and no basis moves.
+
+    Notes
+    -----
+    Beside the memory of a K x K learner there are eight matrices of the dictionary's size, 2 K + 36 numbers, and an
+    N x N matrix up to 128 features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthostream.optimize import PolarStep, SpectralBall, StochasticFrankWolfe
+    >>> rng = np.random.default_rng(0)
+    >>> solver = StochasticFrankWolfe(SpectralBall(), InSubspace(), post_step=PolarStep())
+    >>> truth, start = np.linalg.qr(rng.standard_normal((2, 12, 4)))[0]
+    >>> state = solver.init(start)
+    >>> for _ in range(400):
+    ...     codes = rng.standard_normal((10, 4)) * (rng.random((10, 4)) < 0.3)
+    ...     state = solver.step(state, codes @ truth.T + 0.01 * rng.standard_normal((10, 12)))
+    >>> np.abs(truth.T @ solver.answer(state)).max(axis=0).round(3)
+    array([1., 1., 1., 1.])
+    """
+
+    def __init__(self, learner: Guarded | None = None, *, again: bool = False) -> None:
+        self.learner = Guarded() if learner is None else learner
+        if not isinstance(self.learner, Guarded):
+            raise TypeError(f"InSubspace takes a Guarded, got {learner!r}.")
+        self.again = again
+        self._inner: GradientEstimate = Rehearsal(self.learner) if again else self.learner
+        self.objective = self.learner.objective
+        self.power, self.degree = self.learner.power, self.learner.degree
+
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        features, atoms = shape
+        side = features if features <= LARGEST else 0
+        return Layout(
+            gradient=shape,
+            matrices=(MATRICES, *shape),
+            moment=(side, side),
+            pulls=(PULLS, atoms),
+            door=(GUARD_COUNT,),
+            tracking=(NUMBERS,),
+            **{_INNER + name: of for name, of in self.learner.layout((atoms, atoms)).shapes.items()},
+        )
+
+    def begin(self, x: FloatArray) -> ArrayBlock:
+        memory = super().begin(x)
+        memory["matrices"][..., [BASIS, QUICK, SEEN_PATIENT, SEEN_QUICK], :, :] = x[..., None, :, :]
+        return memory
+
+    def inside(self, memory: ArrayBlock) -> ArrayBlock:
+        """Return the memory of the learner inside, a view."""
+        atoms = memory["pulls"].shape[-1]
+        layout = self.learner.layout((atoms, atoms))
+        return ArrayBlock(layout, memory.array[..., -layout.size :])
+
+    def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
+        new = ArrayBlock(memory.layout, memory.array.copy())
+        numbers = new["door"]
+        numbers[..., LIMIT] += np.where(numbers[..., SEEN] > 0.0, 2.0 * np.log(factor), 0.0)
+        new["gradient"][...] *= factor**self.power
+        self.inside(new).array[...] = self.learner.rescaled(self.inside(memory), factor).array
+        return new
+
+    def energy(self, memory: ArrayBlock) -> FloatArray:
+        return self.learner.energy(self.inside(memory))
+
+    def report(self, memory: ArrayBlock, samples: int) -> Report:
+        return self.learner.report(self.inside(memory), samples)
+
+    def answer(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        """Return what the learner inside reports, as atoms of N features."""
+        basis = memory["matrices"][..., BASIS, :, :]
+        point = basis.mT @ x
+        found = self.learner.answer(self.inside(memory), point)
+        return x if found is point else basis @ found
+
+    def for_completion(self, memory: ArrayBlock, x: FloatArray, missing: float) -> FloatArray:
+        basis = memory["matrices"][..., BASIS, :, :]
+        point = basis.mT @ x
+        found = self.learner.for_completion(self.inside(memory), point, missing)
+        return x if found is point else basis @ found
+
+    def limited(self, memory: ArrayBlock, batch: Batch, unit: float) -> Batch:
+        numbers = memory["door"]
+        guard = Layout(guard=(GUARD_COUNT,)).block(numbers.shape[:-1], {"guard": numbers})
+        return self.learner.limited(guard, batch, unit)
+
+    def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
+        """Return the saved memory; that of a learner without a subspace goes on inside of the span of its atoms."""
+        if "tracking" in arrays:
+            return super().restored(arrays, x)
+        memory = self.begin(x)
+        basis, inner = entered(self.learner, arrays, x)
+        memory["matrices"][..., [BASIS, QUICK, SEEN_PATIENT, SEEN_QUICK], :, :] = basis[..., None, :, :]
+        memory["gradient"][...] = basis @ inner["gradient"]
+        self.inside(memory).array[...] = inner.array
+        return memory
+
+    def adopted(self, state: State, other: GradientEstimate) -> ArrayBlock:
+        """Keep the memory of a hand-over between the same two contrasts, inside of a subspace or not."""
+        if not isinstance(other, InSubspace):
+            kept = self.learner.adopted(state, other)
+            return self.restored(dict(kept), state.x) if kept["numbers"].any() else self.begin(state.x)
+        inner = state._replace(x=state.memory["matrices"][..., BASIS, :, :].mT @ state.x)
+        inner = inner._replace(memory=other.inside(state.memory))
+        kept = self.learner.adopted(inner, other.learner)
+        memory = ArrayBlock(state.memory.layout, state.memory.array.copy())
+        self.inside(memory).array[...] = kept.array
+        return memory
+
+    @property
+    def kernel(self) -> Kernel | None:
+        inner = self.learner.kernel
+        if type(self) is not InSubspace or inner is None:
+            return None
+        own = tuple(_HERE + name for name in ("constants", "layout", "decisions", "spans", "loops"))
+        return Kernel("subspace_update", inner.modules + own)
+
+    def settings(self, memory: ArrayBlock, atoms: int, samples: int) -> tuple[float, float, float, float]:
+        return self._inner.settings(memory, atoms, samples)
+
+    def update(
+        self, memory: ArrayBlock, x: FloatArray, batch: Batch, weights: FloatArray | None
+    ) -> tuple[FloatArray, float, ArrayBlock]:
+        """Return the gradient of the learner inside, in the basis, gamma, and the memory."""
+        if x.ndim > 2 and not isinstance(batch, np.ndarray):
+            batch = batch.toarray()
+        new = ArrayBlock(memory.layout, memory.array.copy())
+        basis = new["matrices"][..., BASIS, :, :]
+        point, coordinates = basis.mT @ x, rows_times(batch, basis)
+        squares = np.broadcast_to(door.squared_lengths(batch), coordinates.shape[:-1])
+        if not np.isfinite(squares).all():
+            raise ValueError("the mini-batch is not finite: look for NaN, infinity or extreme values in it.")
+        learnt, gamma, inner = self._inner.update(self.inside(new), point, coordinates, weights)
+        self.inside(new).array[...] = inner.array
+        moved = False
+        if not self.again:
+            stack = x.shape[:-2]
+            each = None if weights is None else np.broadcast_to(weights, squares.shape)
+            for i in np.ndindex(stack):
+                rows = np.broadcast_to(batch, (*stack, *batch.shape[-2:]))[i] if stack else batch
+                seen = _Seen(rows, coordinates[i], point[i], squares[i], None if each is None else each[i])
+                moved |= self._track(ArrayBlock(new.layout, new.array[i]), seen)
+        basis = new["matrices"][..., BASIS, :, :]
+        if gamma == 0.0 and moved:
+            new["gradient"][...] = -(basis @ point)
+            return new["gradient"], 1.0, new
+        if gamma > 0.0:
+            new["gradient"][...] = basis @ learnt
+        return new["gradient"], gamma, new
+
+    def _track(self, memory: ArrayBlock, seen: _Seen) -> bool:
+        """Let the bases of one problem learn from a mini-batch; return whether the one in force has changed."""
+        if not seen.squares.any():
+            return False
+        numbers, s = memory["door"].tolist(), memory["tracking"].tolist()
+        typical = door.typical_lengths(seen.squares, seen.weights)[0]
+        if numbers[SEEN] == 0.0:
+            start_guard(numbers, typical, 0.0)
+            decide.start_tracking(s)
+        limit = np.exp(numbers[LIMIT])
+        admitted = door.admit(seen.squares, seen.weights, np.asarray(limit))
+        long, short, silent = admitted.counts[0]
+        if move_limit(numbers, long, short, silent, typical, seen.point.shape[-1]):
+            s[AGE] = s[REMEMBERED] = 0.0
+        moved = False
+        if admitted.samples[0] > 0.0:
+            factors = admitted.factors * np.exp(-0.5 * numbers[LIMIT])
+            moved = self._learn(memory, s, seen, factors, admitted.weights)
+            if moved:
+                _align(memory["matrices"], s)
+        memory["door"][:] = numbers
+        memory["tracking"][:] = s
+        return moved
+
+    def _learn(
+        self, memory: ArrayBlock, s: list[float], seen: _Seen, factors: FloatArray, weights: FloatArray
+    ) -> bool:
+        """Add a mini-batch to both bases, and compare them; return whether the basis in force changes."""
+        matrices, pulls, moment = memory["matrices"], memory["pulls"], memory["moment"]
+        features, atoms = matrices.shape[1:]
+        _, half_life, adaptive, _ = self.settings(memory, atoms, 1)
+        samples = float(weights.sum())
+        roots = np.sqrt(weights)
+        cut = door.shortened(seen.rows, factors * roots)
+        z = (seen.coordinates @ seen.point) * factors[:, None]
+        score = np.abs(z) * z
+        pulls[FRESH_PULL] += weights @ (score * z)
+        matrices[FRESH] += columns_times(cut, score * roots[:, None])
+        s[WAITING] += samples / atoms
+        due = decide.patient_is_due(s)
+        if due:
+            fold(s, matrices, pulls, seen.point, half_life, adaptive > 0.0)
+        if not moment.size:
+            return due
+        compared, over = decide.is_compared(s, samples, features)
+        if compared:
+            held = squares_of(rows_times(cut, matrices[SEEN_PATIENT]))
+            lead = squares_of(rows_times(cut, matrices[SEEN_QUICK])) - held
+            decide.compare_bases(s, lead, float(door.squared_lengths(cut).sum()) - held, samples, features)
+        weight = decide.quick_weight(s, samples, features, half_life)
+        dense = cut if isinstance(cut, np.ndarray) else cut.toarray()
+        moment += weight * (dense.T @ dense / samples - moment)
+        quick_due = decide.quick_is_due(s, features, atoms)
+        if quick_due:
+            iterate(matrices, moment)
+        if over:
+            matrices[SEEN_QUICK] = matrices[QUICK]
+            matrices[SEEN_PATIENT] = orthonormal(matrices[PATIENT], matrices[BASIS])
+        changed = decide.choose_basis(s, bool(self.inside(memory)["numbers"][PHASE] == 1.0))
+        return changed or (quick_due if s[FOLLOWS] == 1.0 else due)
+
+
+class _Seen(NamedTuple):
+    """The mini-batch of one problem: rows, their coordinates in the basis, the point in the same, lengths, weights."""
+
+    rows: Batch
+    coordinates: FloatArray
+    point: FloatArray
+    squares: FloatArray
+    weights: FloatArray | None
+
+
+def _align(matrices: FloatArray, s: list[float]) -> None:
+    """Put a basis into force, turned in itself to be as close as possible to the last one."""
+    basis = matrices[BASIS]
+    found = matrices[QUICK] if s[FOLLOWS] == 1.0 else orthonormal(matrices[PATIENT], basis)
+    turn, guess = polar(found.T @ basis, near=np.eye(basis.shape[1]), low=s[GUESS])
+    s[GUESS] = float(guess)
+    matrices[BASIS] = found @ turn

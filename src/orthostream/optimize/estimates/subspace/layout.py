@@ -1,0 +1,39 @@
+"""The memory of a learner in a subspace for each problem, beside that of the learner itself."""
+
+from __future__ import annotations
+
+#: The patient basis: samples per atom in its memory, and since it moved.
+AGE = 0
+WAITING = 1
+#: Sum of the squared weights of the mean drift, and the running mean of the squared length of a drift.
+TRUST = 2
+POWER = 3
+#: Guess of the conditioning of the product of two bases.
+GUESS = 4
+#: The quick basis: samples in its second moment, and since it moved.
+REMEMBERED = 5
+UNUSED = 6
+#: 1 if the quick basis is in force, 0 if the patient one is.
+FOLLOWS = 7
+#: Samples since the last pair of snapshots; 0 before the first pair.
+SINCE = 8
+#: Running sums of the comparison: energy that the quick basis holds more, its square, the energy outside of the patient
+#: basis, and mini-batches compared.
+LEAD = 9
+LEAD_POWER = 10
+OUTSIDE = 11
+COMPARED = 12
+#: 1 once there are snapshots.
+JUDGED = 13
+
+#: The number of numbers.
+NUMBERS = 14
+
+#: Matrices of N x K: the basis in force; the patient basis before it is made orthonormal; samples times scores since it
+#: moved; the mean drift; the quick basis; and the snapshots of both that are compared.
+BASIS, PATIENT, FRESH, DRIFT, QUICK, SEEN_PATIENT, SEEN_QUICK = 0, 1, 2, 3, 4, 5, 6
+MATRICES = 7
+
+#: The pull of the contrast along each atom: its running mean, and its sum since the patient basis moved.
+PULL, FRESH_PULL = 0, 1
+PULLS = 2
