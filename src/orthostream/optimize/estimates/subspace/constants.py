@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 # The patient basis moves after so many samples per atom, or after this share of its age if that is longer.
-EVERY, PART = 1.0, 0.03
+EVERY, PART = 1.0, 0.02
 # The constant c of its weights c / (age + c - 1). With 2 the error of the subspace is 1.33 times what a plain mean would
 # have, but what was learnt in a poor basis is forgotten.
-COOL = 2.0
+COOL = 1.5
 # Length of the memories of the pulls along the atoms and of the drift, in samples per atom.
 PULL_MEMORY, DRIFT_MEMORY = 10.0, 100.0
-# How strongly a persistent drift sets the clock back; the same as in a hand-over.
-PUSH = 2.0
+# How strongly a persistent drift sets the clock back, if the memory is longer or shorter than so many samples per atom;
+# the same as in a hand-over.
+PUSH, PUSH_YOUNG, YOUNG = 2.0, 4.0, 5.0
+# A drift whose squared length is so many times the mean is an abrupt change.
+JUMP = 4.0
 # Atoms whose pull is below this share of the strongest one's are not scaled up further.
 FAINT = 1e-9
 # A basis is sought from a matrix plus this share of the present one, so that directions without data stay.

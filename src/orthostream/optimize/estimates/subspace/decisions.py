@@ -16,15 +16,18 @@ from orthostream.optimize.estimates.subspace.constants import (
     DRIFT_MEMORY,
     ENOUGH,
     EVERY,
+    JUMP,
     LEAD_MEMORY,
     LEAST_LEAD,
     NEAR,
     PART,
     PULL_MEMORY,
     PUSH,
+    PUSH_YOUNG,
     QUICK_EVERY,
     QUICK_MEMORY,
     SHORTEST_BLOCK,
+    YOUNG,
 )
 from orthostream.optimize.estimates.subspace.layout import (
     AGE,
@@ -53,41 +56,59 @@ def start_tracking(s: Any) -> None:
     s[GUESS] = NEAR
 
 
+def forget_bases(s: Any) -> None:
+    """Let the next samples replace what the bases remember."""
+    s[AGE] = s[WAITING] = s[REMEMBERED] = 0.0
+
+
+def pull_weight(samples: float, atoms: int) -> float:
+    """Return the weight of a mini-batch in the pulls along the atoms."""
+    return min(1.0, samples / (PULL_MEMORY * atoms))
+
+
 def patient_is_due(s: Any) -> bool:
     """Return whether the patient basis moves."""
     due: bool = s[WAITING] >= max(EVERY, PART * s[AGE])
     return due
 
 
-def patient_weights(s: Any, atoms: int, half_life: float) -> tuple[float, float, float, float]:
-    """Return the weights of what is fresh in the patient basis, in the pulls and in the drift, and the least weight.
+def patient_weights(s: Any, atoms: int, half_life: float) -> tuple[float, float, float]:
+    """Return the weights of what is fresh in the patient basis and in the drift, and the least weight.
 
     The least weight is the one that the half-life, in samples, allows.
     """
     window = s[WAITING]
     least = 1.0 - 0.5 ** (window * atoms / half_life)
     rho = max(min(1.0, COOL * window / (s[AGE] + COOL * window)), least)
-    pulls = max(rho, min(1.0, window / PULL_MEMORY))
     drift = max(rho, min(1.0, window / DRIFT_MEMORY))
     s[TRUST] = (1.0 - drift) ** 2 * s[TRUST] + drift * drift
-    return rho, pulls, drift, least
+    return rho, drift, least
 
 
-def set_patience(s: Any, square: float, weight: float, least: float, adaptive: bool) -> None:
+def set_patience(
+    s: Any, fresh: float, square: float, weight: float, least: float, entries: int, adaptive: bool
+) -> None:
     """Let the clock run if the mean drift is only noise, and set it back if a drift persists.
 
-    ``square`` is the squared length of the mean drift, in which a window has this weight. See `set_clock` of a
-    hand-over, which does the same with the force on pairs of atoms.
+    ``fresh`` is the squared length of the last drift, ``square`` that of the mean drift, in which a window has this
+    weight, and ``entries`` the number of its degrees of freedom. See `set_clock` of a hand-over, which does the same
+    with the force on pairs of atoms. A drift far longer than usual is an abrupt change.
     """
     window = s[WAITING]
     step = 1.0
+    usual = s[POWER]
+    s[POWER] += weight * (fresh - s[POWER])
+    if adaptive and fresh > JUMP * usual > 0.0:
+        s[AGE] *= (JUMP * usual / fresh) ** 2
     if adaptive and s[TRUST] < 0.5 and s[POWER] > 0.0:
         ratio = square / (s[TRUST] * s[POWER])
-        slide = (1.0 - PUSH * (ratio - 1.0)) * max(1.0, 0.5 * (s[AGE] / window + 1.0) * weight)
+        push = PUSH_YOUNG if s[AGE] < YOUNG else PUSH
+        excess = ratio - 1.0 - math.sqrt(2.0 / entries)
+        slide = (1.0 - push * excess) * max(1.0, 0.5 * (s[AGE] / window + 1.0) * weight)
         step = min(1.0, slide)
-    s[AGE] = max(s[AGE] + window * step, window)
+    s[AGE] = max(s[AGE] + window * step, 0.0)
     if least > 0.0:
-        s[AGE] = min(s[AGE], max(COOL * window / least - COOL * window, window))
+        s[AGE] = min(s[AGE], max(COOL * window / least - COOL * window, 0.0))
     s[WAITING] = 0.0
 
 

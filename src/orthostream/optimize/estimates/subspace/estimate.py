@@ -20,23 +20,19 @@ from orthostream.optimize.estimates.subspace import decisions as decide
 from orthostream.optimize.estimates.subspace.constants import LARGEST
 from orthostream.optimize.estimates.subspace.entering import entered
 from orthostream.optimize.estimates.subspace.layout import (
-    AGE,
     BASIS,
     FOLLOWS,
     FRESH,
-    FRESH_PULL,
     GUESS,
     MATRICES,
     NUMBERS,
     PATIENT,
-    PULLS,
     QUICK,
-    REMEMBERED,
     SEEN_PATIENT,
     SEEN_QUICK,
     WAITING,
 )
-from orthostream.optimize.estimates.subspace.spans import fold, iterate, orthonormal, squares_of
+from orthostream.optimize.estimates.subspace.spans import fold, iterate, orthonormal, scores, squares_of
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch, columns_times, rows_times
 from orthostream.optimize.polar_decomposition import polar
@@ -71,7 +67,7 @@ class InSubspace(GradientEstimate):
 
     Notes
     -----
-    Beside the memory of a K x K learner there are eight matrices of the dictionary's size, 2 K + 36 numbers, and an
+    Beside the memory of a K x K learner there are eight matrices of the dictionary's size, K + 36 numbers, and an
     N x N matrix up to 128 features.
 
     Examples
@@ -105,7 +101,7 @@ class InSubspace(GradientEstimate):
             gradient=shape,
             matrices=(MATRICES, *shape),
             moment=(side, side),
-            pulls=(PULLS, atoms),
+            pulls=(atoms,),
             door=(GUARD_COUNT,),
             tracking=(NUMBERS,),
             **{_INNER + name: of for name, of in self.learner.layout((atoms, atoms)).shapes.items()},
@@ -227,39 +223,36 @@ class InSubspace(GradientEstimate):
         if numbers[SEEN] == 0.0:
             start_guard(numbers, typical, 0.0)
             decide.start_tracking(s)
-        limit = np.exp(numbers[LIMIT])
-        admitted = door.admit(seen.squares, seen.weights, np.asarray(limit))
+        limit = np.asarray(np.exp(numbers[LIMIT]))
+        admitted = door.admit(seen.squares, seen.weights, limit)
         long, short, silent = admitted.counts[0]
         if move_limit(numbers, long, short, silent, typical, seen.point.shape[-1]):
-            s[AGE] = s[REMEMBERED] = 0.0
+            decide.forget_bases(s)
         moved = False
         if admitted.samples[0] > 0.0:
-            factors = admitted.factors * np.exp(-0.5 * numbers[LIMIT])
-            moved = self._learn(memory, s, seen, factors, admitted.weights)
+            moved = self._learn(memory, s, seen, admitted, float(np.exp(-0.5 * numbers[LIMIT])))
             if moved:
                 _align(memory["matrices"], s)
         memory["door"][:] = numbers
         memory["tracking"][:] = s
         return moved
 
-    def _learn(
-        self, memory: ArrayBlock, s: list[float], seen: _Seen, factors: FloatArray, weights: FloatArray
-    ) -> bool:
+    def _learn(self, memory: ArrayBlock, s: list[float], seen: _Seen, admitted: door.Admitted, unit: float) -> bool:
         """Add a mini-batch to both bases, and compare them; return whether the basis in force changes."""
-        matrices, pulls, moment = memory["matrices"], memory["pulls"], memory["moment"]
+        matrices, moment, inner = memory["matrices"], memory["moment"], self.inside(memory)
         features, atoms = matrices.shape[1:]
         _, half_life, adaptive, _ = self.settings(memory, atoms, 1)
-        samples = float(weights.sum())
-        roots = np.sqrt(weights)
+        samples, roots = admitted.samples[0], np.sqrt(admitted.weights)
+        factors = unit * admitted.factors
+        point = self.learner.answer(inner, seen.point)
+        in_slab = point is seen.point and bool(inner["numbers"][PHASE] == 1.0)
+        score = scores(memory["pulls"], (seen.coordinates @ point) * factors[:, None], admitted.weights)
         cut = door.shortened(seen.rows, factors * roots)
-        z = (seen.coordinates @ seen.point) * factors[:, None]
-        score = np.abs(z) * z
-        pulls[FRESH_PULL] += weights @ (score * z)
-        matrices[FRESH] += columns_times(cut, score * roots[:, None])
+        matrices[FRESH] += columns_times(cut, (score * roots[:, None]) @ point.T)
         s[WAITING] += samples / atoms
         due = decide.patient_is_due(s)
         if due:
-            fold(s, matrices, pulls, seen.point, half_life, adaptive > 0.0)
+            fold(s, matrices, half_life, adaptive > 0.0)
         if not moment.size:
             return due
         compared, over = decide.is_compared(s, samples, features)
@@ -276,7 +269,7 @@ class InSubspace(GradientEstimate):
         if over:
             matrices[SEEN_QUICK] = matrices[QUICK]
             matrices[SEEN_PATIENT] = orthonormal(matrices[PATIENT], matrices[BASIS])
-        changed = decide.choose_basis(s, bool(self.inside(memory)["numbers"][PHASE] == 1.0))
+        changed = decide.choose_basis(s, in_slab)
         return changed or (quick_due if s[FOLLOWS] == 1.0 else due)
 
 

@@ -34,6 +34,3 @@ NUMBERS = 14
 BASIS, PATIENT, FRESH, DRIFT, QUICK, SEEN_PATIENT, SEEN_QUICK = 0, 1, 2, 3, 4, 5, 6
 MATRICES = 7
 
-#: The pull of the contrast along each atom: its running mean, and its sum since the patient basis moved.
-PULL, FRESH_PULL = 0, 1
-PULLS = 2

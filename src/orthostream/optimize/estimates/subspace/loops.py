@@ -9,13 +9,20 @@ import numpy as np
 
 from orthostream.optimize.estimates.guarded.constants import AGAIN, HUGE
 from orthostream.optimize.estimates.guarded.decisions import start_guard
-from orthostream.optimize.estimates.guarded.layout import GUARD_COUNT, LIMIT, SEEN
-from orthostream.optimize.estimates.guarded.loops import admit, guarded_update, subtract_mean, typical_length
-from orthostream.optimize.estimates.hand_over.layout import PHASE
+from orthostream.optimize.estimates.guarded.layout import ANCHOR, GUARD_COUNT, LIMIT, SEEN, TRUSTED
+from orthostream.optimize.estimates.guarded.loops import (
+    admit,
+    guarded_update,
+    shorten,
+    subtract_mean,
+    typical_length,
+)
+from orthostream.optimize.estimates.hand_over.layout import COUNT, PHASE
 from orthostream.optimize.estimates.subspace.constants import LARGEST
 from orthostream.optimize.estimates.subspace.decisions import (
     choose_basis,
     compare_bases,
+    forget_bases,
     is_compared,
     patient_is_due,
     quick_is_due,
@@ -23,23 +30,19 @@ from orthostream.optimize.estimates.subspace.decisions import (
     start_tracking,
 )
 from orthostream.optimize.estimates.subspace.layout import (
-    AGE,
     BASIS,
     FOLLOWS,
     FRESH,
-    FRESH_PULL,
     GUESS,
     MATRICES,
     NUMBERS,
     PATIENT,
-    PULLS,
     QUICK,
-    REMEMBERED,
     SEEN_PATIENT,
     SEEN_QUICK,
     WAITING,
 )
-from orthostream.optimize.estimates.subspace.spans import fold, iterate, orthonormal, squares_of
+from orthostream.optimize.estimates.subspace.spans import fold, iterate, orthonormal, scores, squares_of
 from orthostream.optimize.polar_decomposition.loops import spectral_oracle
 
 
@@ -57,8 +60,8 @@ def subspace_update(
     place += MATRICES * size
     moment = block[place : place + side * side].reshape(side, side)
     place += side * side
-    pulls = block[place : place + PULLS * atoms].reshape(PULLS, atoms)
-    place += PULLS * atoms
+    pulls = block[place : place + atoms]
+    place += atoms
     door, s = block[place : place + GUARD_COUNT], block[place + GUARD_COUNT : place + GUARD_COUNT + NUMBERS]
     inner = block[place + GUARD_COUNT + NUMBERS :]
 
@@ -80,15 +83,15 @@ def subspace_update(
             start_tracking(s)
         factors, admitted, samples, forget = admit(door, squares, weights, typical, atoms)
         if forget:
-            s[AGE] = s[REMEMBERED] = 0.0
+            forget_bases(s)
         if samples > 0.0:
             unit = math.exp(-0.5 * door[LIMIT])
-            in_slab = new[atoms * atoms + PHASE] == 1.0
-            for i in range(factors.size):
-                factors[i] *= unit
-            moved = track(
-                s, matrices, moment, pulls, batch, coordinates, inside, factors, admitted, half_life, adaptive, in_slab
-            )
+            point, trusted = reported(inner, inside)
+            in_slab = trusted and inner[atoms * atoms + PHASE] == 1.0
+            score = scores(pulls, shorten(np.dot(coordinates, point), unit * factors), admitted)
+            cut = shorten(batch, unit * factors * np.sqrt(admitted))
+            step = np.dot(cut.T, np.dot(shorten(score, np.sqrt(admitted)), point.T))
+            moved = track(s, matrices, moment, cut, step, samples, half_life, adaptive > 0.0, in_slab)
             if moved and not align(s, matrices):
                 return gradient, -1.0, block
     if gamma == 0.0 and moved:
@@ -99,49 +102,47 @@ def subspace_update(
     return gradient, gamma, block
 
 
+def reported(inner: Any, inside: Any) -> Any:
+    """Return the dictionary that the learner inside reports, and whether that is its course."""
+    atoms = inside.shape[0]
+    square = atoms * atoms
+    place = square + COUNT + 4 * atoms + 3 * square
+    trusted = inner[place + TRUSTED] == 1.0
+    place += GUARD_COUNT + ANCHOR * square
+    return inside if trusted else inner[place : place + square].reshape(atoms, atoms).copy(), trusted
+
+
 def track(
     s: Any,
     matrices: Any,
     moment: Any,
-    pulls: Any,
-    batch: Any,
-    coordinates: Any,
-    inside: Any,
-    factors: Any,
-    weights: Any,
+    cut: Any,
+    step: Any,
+    samples: float,
     half_life: float,
-    adaptive: float,
+    adaptive: bool,
     in_slab: bool,
 ) -> bool:
-    """Let both bases learn from a mini-batch, and compare them; return whether the basis in force changes."""
+    """Let both bases learn from a mini-batch, and compare them; return whether the basis in force changes.
+
+    ``cut`` are the samples, cut to the limit, times the square roots of their weights; ``step`` is the sum of samples
+    times scores.
+    """
     features, atoms = matrices.shape[1:]
-    cut, z = np.empty_like(batch), np.dot(coordinates, inside)
-    score = np.empty_like(z)
-    samples = total = 0.0
-    for i in range(batch.shape[0]):
-        samples += weights[i]
-        root = factors[i] * math.sqrt(weights[i])
-        for j in range(features):
-            cut[i, j] = root * batch[i, j]
-            total += cut[i, j] * cut[i, j]
-        for j in range(atoms):
-            one = factors[i] * z[i, j]
-            score[i, j] = math.sqrt(weights[i]) * abs(one) * one
-            pulls[FRESH_PULL, j] += weights[i] * abs(one) * one * one
-    step, fresh = np.dot(cut.T, score).reshape(-1), matrices[FRESH].reshape(-1)
+    new, fresh = step.reshape(-1), matrices[FRESH].reshape(-1)
     for i in range(fresh.size):
-        fresh[i] += step[i]
+        fresh[i] += new[i]
     s[WAITING] += samples / atoms
     due = patient_is_due(s)
     if due:
-        fold(s, matrices, pulls, inside, half_life, adaptive > 0.0)
+        fold(s, matrices, half_life, adaptive)
     if moment.size == 0:
         return due
     compared, over = is_compared(s, samples, features)
     if compared:
         held = squares_of(np.dot(cut, matrices[SEEN_PATIENT]))
         lead = squares_of(np.dot(cut, matrices[SEEN_QUICK])) - held
-        compare_bases(s, lead, total - held, samples, features)
+        compare_bases(s, lead, squares_of(cut) - held, samples, features)
     weight = quick_weight(s, samples, features, half_life)
     square, flat = np.dot(cut.T, cut).reshape(-1), moment.reshape(-1)
     for i in range(flat.size):

@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 
 from orthostream.optimize.estimates.subspace.constants import FAINT, RIDGE
-from orthostream.optimize.estimates.subspace.decisions import patient_weights, set_patience
+from orthostream.optimize.estimates.subspace.decisions import patient_weights, pull_weight, set_patience
 from orthostream.optimize.estimates.subspace.layout import (
     BASIS,
     DRIFT,
     FRESH,
-    FRESH_PULL,
     PATIENT,
-    POWER,
-    PULL,
     QUICK,
     WAITING,
 )
@@ -34,28 +31,32 @@ def orthonormal(matrix: Any, near: Any) -> Any:
     return np.ascontiguousarray(basis)
 
 
-def fold(s: Any, matrices: Any, pulls: Any, inside: Any, half_life: float, adaptive: bool) -> None:
-    """Add what is fresh to the patient basis, and set its clock.
+def scores(pulls: Any, z: Any, weights: Any) -> Any:
+    """Return the scores |z| z, divided by the pull along each atom, whose running mean is updated.
 
-    Fresh samples times scores, divided by the pull along each atom, are the point itself plus a drift out of the
-    subspace plus noise. ``inside`` is the point in coordinates of the basis: the result has these coordinates too, so
-    that it stays valid while the atoms turn.
+    The mean of samples times these scores is the point itself, plus a drift out of the subspace, plus noise.
     """
-    atoms = inside.shape[1]
-    rho, pull_weight, drift_weight, least = patient_weights(s, atoms, half_life)
-    count = s[WAITING] * atoms
-    pulls[PULL] += pull_weight * (pulls[FRESH_PULL] / count - pulls[PULL])
-    strongest = np.max(pulls[PULL])
-    scales = 1.0 / (count * np.maximum(pulls[PULL], FAINT * strongest + 1e-300))
-    fresh = np.dot(matrices[FRESH] * scales, np.ascontiguousarray(inside.T))
-    basis = matrices[BASIS]
+    score = np.abs(z) * z
+    samples = np.sum(weights)
+    fresh = np.dot(weights, score * z) / samples
+    if not np.any(pulls):
+        pulls[:] = np.mean(fresh)
+    pulls += pull_weight(samples, pulls.size) * (fresh - pulls)
+    return score / np.maximum(pulls, FAINT * np.max(pulls) + 1e-300)
+
+
+def fold(s: Any, matrices: Any, half_life: float, adaptive: bool) -> None:
+    """Add what is fresh to the patient basis, and set its clock by the part of it that lies outside of that basis."""
+    features, atoms = matrices.shape[1:]
+    fresh = matrices[FRESH] / (s[WAITING] * atoms)
+    rho, weight, least = patient_weights(s, atoms, half_life)
+    basis = orthonormal(matrices[PATIENT], matrices[BASIS])
     drift = fresh - np.dot(basis, np.dot(basis.T, fresh))
-    matrices[DRIFT] += drift_weight * (drift - matrices[DRIFT])
-    s[POWER] += drift_weight * (squares_of(drift) - s[POWER])
-    set_patience(s, squares_of(matrices[DRIFT]), drift_weight, least, adaptive)
+    matrices[DRIFT] += weight * (drift - matrices[DRIFT])
+    entries = max(features - atoms, 1) * atoms
+    set_patience(s, squares_of(drift), squares_of(matrices[DRIFT]), weight, least, entries, adaptive)
     matrices[PATIENT] += rho * (fresh - matrices[PATIENT])
     matrices[FRESH] = 0.0
-    pulls[FRESH_PULL] = 0.0
 
 
 def iterate(matrices: Any, moment: Any) -> None:
