@@ -12,8 +12,11 @@ PULL_MEMORY, DRIFT_MEMORY = 10.0, 100.0
 # How strongly a persistent drift sets the clock back, if the memory is longer or shorter than so many samples per atom;
 # the same as in a hand-over.
 PUSH, PUSH_YOUNG, YOUNG = 2.0, 4.0, 5.0
-# A drift whose squared length is so many times the mean is an abrupt change.
-JUMP = 4.0
+# A drift whose squared length is so many times the mean is an abrupt change. If it is also longer than this, for each
+# atom, and the memory longer than so many samples per atom, the subspace is another one: all is learnt anew.
+JUMP, ELSEWHERE, SETTLED = 4.0, 0.2, 20.0
+# With fewer atoms than this, "per atom" stands for so many samples.
+FEW = 8
 # Atoms whose pull is below this share of the strongest one's are not scaled up further.
 FAINT = 1e-9
 # A basis is sought from a matrix plus this share of the present one, so that directions without data stay.

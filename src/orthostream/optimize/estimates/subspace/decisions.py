@@ -14,8 +14,10 @@ from orthostream.optimize.estimates.subspace.constants import (
     CLEARLY,
     COOL,
     DRIFT_MEMORY,
+    ELSEWHERE,
     ENOUGH,
     EVERY,
+    FEW,
     JUMP,
     LEAD_MEMORY,
     LEAST_LEAD,
@@ -26,11 +28,13 @@ from orthostream.optimize.estimates.subspace.constants import (
     PUSH_YOUNG,
     QUICK_EVERY,
     QUICK_MEMORY,
+    SETTLED,
     SHORTEST_BLOCK,
     YOUNG,
 )
 from orthostream.optimize.estimates.subspace.layout import (
     AGE,
+    CHANGED,
     COMPARED,
     FOLLOWS,
     GUESS,
@@ -61,14 +65,19 @@ def forget_bases(s: Any) -> None:
     s[AGE] = s[WAITING] = s[REMEMBERED] = 0.0
 
 
+def unit_of_time(atoms: int) -> int:
+    """Return the number of samples that the constants call one per atom; a few samples say little, however few atoms."""
+    return max(atoms, FEW)
+
+
 def pull_weight(samples: float, atoms: int) -> float:
     """Return the weight of a mini-batch in the pulls along the atoms."""
-    return min(1.0, samples / (PULL_MEMORY * atoms))
+    return min(1.0, samples / (PULL_MEMORY * unit_of_time(atoms)))
 
 
-def patient_is_due(s: Any) -> bool:
+def patient_is_due(s: Any, atoms: int) -> bool:
     """Return whether the patient basis moves."""
-    due: bool = s[WAITING] >= max(EVERY, PART * s[AGE])
+    due: bool = s[WAITING] >= max(EVERY * unit_of_time(atoms), PART * s[AGE])
     return due
 
 
@@ -78,32 +87,34 @@ def patient_weights(s: Any, atoms: int, half_life: float) -> tuple[float, float,
     The least weight is the one that the half-life, in samples, allows.
     """
     window = s[WAITING]
-    least = 1.0 - 0.5 ** (window * atoms / half_life)
+    least = 1.0 - 0.5 ** (window / half_life)
     rho = max(min(1.0, COOL * window / (s[AGE] + COOL * window)), least)
-    drift = max(rho, min(1.0, window / DRIFT_MEMORY))
+    drift = max(rho, min(1.0, window / (DRIFT_MEMORY * unit_of_time(atoms))))
     s[TRUST] = (1.0 - drift) ** 2 * s[TRUST] + drift * drift
     return rho, drift, least
 
 
 def set_patience(
-    s: Any, fresh: float, square: float, weight: float, least: float, entries: int, adaptive: bool
+    s: Any, fresh: float, square: float, weight: float, least: float, atoms: int, others: int, adaptive: bool
 ) -> None:
     """Let the clock run if the mean drift is only noise, and set it back if a drift persists.
 
     ``fresh`` is the squared length of the last drift, ``square`` that of the mean drift, in which a window has this
-    weight, and ``entries`` the number of its degrees of freedom. See `set_clock` of a hand-over, which does the same
+    weight; there are so many directions outside of the subspace. See `set_clock` of a hand-over, which does the same
     with the force on pairs of atoms. A drift far longer than usual is an abrupt change.
     """
-    window = s[WAITING]
+    window, unit = s[WAITING], unit_of_time(atoms)
     step = 1.0
     usual = s[POWER]
     s[POWER] += weight * (fresh - s[POWER])
     if adaptive and fresh > JUMP * usual > 0.0:
+        if fresh > ELSEWHERE * atoms and s[AGE] > SETTLED * unit:
+            s[CHANGED] += 1.0
         s[AGE] *= (JUMP * usual / fresh) ** 2
     if adaptive and s[TRUST] < 0.5 and s[POWER] > 0.0:
         ratio = square / (s[TRUST] * s[POWER])
-        push = PUSH_YOUNG if s[AGE] < YOUNG else PUSH
-        excess = ratio - 1.0 - math.sqrt(2.0 / entries)
+        push = PUSH_YOUNG if s[AGE] < YOUNG * unit else PUSH
+        excess = ratio - 1.0 - math.sqrt(2.0 / (atoms * max(others, 1)))
         slide = (1.0 - push * excess) * max(1.0, 0.5 * (s[AGE] / window + 1.0) * weight)
         step = min(1.0, slide)
     s[AGE] = max(s[AGE] + window * step, 0.0)

@@ -15,12 +15,13 @@ from orthostream.optimize.estimates.guarded import arrays as door
 from orthostream.optimize.estimates.guarded.decisions import move_limit, start_guard
 from orthostream.optimize.estimates.guarded.layout import GUARD_COUNT, LIMIT, SEEN
 from orthostream.optimize.estimates.guarded.rehearsal import Rehearsal
-from orthostream.optimize.estimates.hand_over.layout import PHASE
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, PHASE
 from orthostream.optimize.estimates.subspace import decisions as decide
 from orthostream.optimize.estimates.subspace.constants import LARGEST
 from orthostream.optimize.estimates.subspace.entering import entered
 from orthostream.optimize.estimates.subspace.layout import (
     BASIS,
+    CHANGED,
     FOLLOWS,
     FRESH,
     GUESS,
@@ -67,7 +68,7 @@ class InSubspace(GradientEstimate):
 
     Notes
     -----
-    Beside the memory of a K x K learner there are eight matrices of the dictionary's size, K + 36 numbers, and an
+    Beside the memory of a K x K learner there are eight matrices of the dictionary's size, K + 37 numbers, and an
     N x N matrix up to 128 features.
 
     Examples
@@ -130,7 +131,8 @@ class InSubspace(GradientEstimate):
         return self.learner.energy(self.inside(memory))
 
     def report(self, memory: ArrayBlock, samples: int) -> Report:
-        return self.learner.report(self.inside(memory), samples)
+        report = self.learner.report(self.inside(memory), samples)
+        return report._replace(changes=report.changes + memory["tracking"][..., CHANGED])
 
     def answer(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
         """Return what the learner inside reports, as atoms of N features."""
@@ -228,9 +230,14 @@ class InSubspace(GradientEstimate):
         long, short, silent = admitted.counts[0]
         if move_limit(numbers, long, short, silent, typical, seen.point.shape[-1]):
             decide.forget_bases(s)
+            memory["matrices"][FRESH] = 0.0
         moved = False
         if admitted.samples[0] > 0.0:
+            changes = s[CHANGED]
             moved = self._learn(memory, s, seen, admitted, float(np.exp(-0.5 * numbers[LIMIT])))
+            if s[CHANGED] > changes:  # the learner inside starts again in another subspace
+                s[CHANGED] += float(self.inside(memory)["numbers"][CHANGES])
+                self.inside(memory).array[...] = 0.0
             if moved:
                 _align(memory["matrices"], s)
         memory["door"][:] = numbers
@@ -249,8 +256,8 @@ class InSubspace(GradientEstimate):
         score = scores(memory["pulls"], (seen.coordinates @ point) * factors[:, None], admitted.weights)
         cut = door.shortened(seen.rows, factors * roots)
         matrices[FRESH] += columns_times(cut, (score * roots[:, None]) @ point.T)
-        s[WAITING] += samples / atoms
-        due = decide.patient_is_due(s)
+        s[WAITING] += samples
+        due = decide.patient_is_due(s, atoms)
         if due:
             fold(s, matrices, half_life, adaptive > 0.0)
         if not moment.size:

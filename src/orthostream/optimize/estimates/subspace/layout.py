@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: The patient basis: samples per atom in its memory, and since it moved.
+#: The patient basis: samples in its memory, and since it moved.
 AGE = 0
 WAITING = 1
 #: Sum of the squared weights of the mean drift, and the running mean of the squared length of a drift.
@@ -25,9 +25,11 @@ OUTSIDE = 11
 COMPARED = 12
 #: 1 once there are snapshots.
 JUDGED = 13
+#: Abrupt changes: of the subspace, and those that the learner inside had seen before it started again.
+CHANGED = 14
 
 #: The number of numbers.
-NUMBERS = 14
+NUMBERS = 15
 
 #: Matrices of N x K: the basis in force; the patient basis before it is made orthonormal; samples times scores since it
 #: moved; the mean drift; the quick basis; and the snapshots of both that are compared.

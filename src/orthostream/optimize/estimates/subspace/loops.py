@@ -17,7 +17,7 @@ from orthostream.optimize.estimates.guarded.loops import (
     subtract_mean,
     typical_length,
 )
-from orthostream.optimize.estimates.hand_over.layout import COUNT, PHASE
+from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, PHASE
 from orthostream.optimize.estimates.subspace.constants import LARGEST
 from orthostream.optimize.estimates.subspace.decisions import (
     choose_basis,
@@ -31,6 +31,7 @@ from orthostream.optimize.estimates.subspace.decisions import (
 )
 from orthostream.optimize.estimates.subspace.layout import (
     BASIS,
+    CHANGED,
     FOLLOWS,
     FRESH,
     GUESS,
@@ -84,6 +85,7 @@ def subspace_update(
         factors, admitted, samples, forget = admit(door, squares, weights, typical, atoms)
         if forget:
             forget_bases(s)
+            matrices[FRESH] = 0.0
         if samples > 0.0:
             unit = math.exp(-0.5 * door[LIMIT])
             point, trusted = reported(inner, inside)
@@ -91,7 +93,11 @@ def subspace_update(
             score = scores(pulls, shorten(np.dot(coordinates, point), unit * factors), admitted)
             cut = shorten(batch, unit * factors * np.sqrt(admitted))
             step = np.dot(cut.T, np.dot(shorten(score, np.sqrt(admitted)), point.T))
+            changed = s[CHANGED]
             moved = track(s, matrices, moment, cut, step, samples, half_life, adaptive > 0.0, in_slab)
+            if s[CHANGED] > changed:
+                s[CHANGED] += inner[atoms * atoms + CHANGES]
+                inner[:] = 0.0
             if moved and not align(s, matrices):
                 return gradient, -1.0, block
     if gamma == 0.0 and moved:
@@ -132,8 +138,8 @@ def track(
     new, fresh = step.reshape(-1), matrices[FRESH].reshape(-1)
     for i in range(fresh.size):
         fresh[i] += new[i]
-    s[WAITING] += samples / atoms
-    due = patient_is_due(s)
+    s[WAITING] += samples
+    due = patient_is_due(s, atoms)
     if due:
         fold(s, matrices, half_life, adaptive)
     if moment.size == 0:

@@ -48,13 +48,13 @@ def scores(pulls: Any, z: Any, weights: Any) -> Any:
 def fold(s: Any, matrices: Any, half_life: float, adaptive: bool) -> None:
     """Add what is fresh to the patient basis, and set its clock by the part of it that lies outside of that basis."""
     features, atoms = matrices.shape[1:]
-    fresh = matrices[FRESH] / (s[WAITING] * atoms)
+    fresh = matrices[FRESH] / s[WAITING]
     rho, weight, least = patient_weights(s, atoms, half_life)
     basis = orthonormal(matrices[PATIENT], matrices[BASIS])
     drift = fresh - np.dot(basis, np.dot(basis.T, fresh))
     matrices[DRIFT] += weight * (drift - matrices[DRIFT])
-    entries = max(features - atoms, 1) * atoms
-    set_patience(s, squares_of(drift), squares_of(matrices[DRIFT]), weight, least, entries, adaptive)
+    lengths = squares_of(drift), squares_of(matrices[DRIFT])
+    set_patience(s, lengths[0], lengths[1], weight, least, atoms, features - atoms, adaptive)
     matrices[PATIENT] += rho * (fresh - matrices[PATIENT])
     matrices[FRESH] = 0.0
 
