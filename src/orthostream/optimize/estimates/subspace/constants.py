@@ -12,9 +12,13 @@ PULL_MEMORY, DRIFT_MEMORY = 10.0, 100.0
 # How strongly a persistent drift sets the clock back, if the memory is longer or shorter than so many samples per atom;
 # the same as in a hand-over.
 PUSH, PUSH_YOUNG, YOUNG = 2.0, 4.0, 5.0
-# A drift whose squared length is so many times the mean is an abrupt change. If it is also longer than this, for each
-# atom, and the memory longer than so many samples per atom, the subspace is another one: all is learnt anew.
-JUMP, ELSEWHERE, SETTLED = 4.0, 0.2, 20.0
+# The mean drift is judged once the sum of its squared weights is below this.
+KNOWN = 0.6
+# A drift whose squared length is so many times the mean sets the clock back at once.
+JUMP = 4.0
+# If it is so many times the mean, longer than this for each atom, and the memory longer than so many samples per atom,
+# the subspace is another one: all is learnt anew.
+LEAP, ELSEWHERE, SETTLED = 10.0, 0.2, 20.0
 # With fewer atoms than this, "per atom" stands for so many samples.
 FEW = 8
 # Atoms whose pull is below this share of the strongest one's are not scaled up further.

@@ -19,7 +19,9 @@ from orthostream.optimize.estimates.subspace.constants import (
     EVERY,
     FEW,
     JUMP,
+    KNOWN,
     LEAD_MEMORY,
+    LEAP,
     LEAST_LEAD,
     NEAR,
     PART,
@@ -108,10 +110,10 @@ def set_patience(
     usual = s[POWER]
     s[POWER] += weight * (fresh - s[POWER])
     if adaptive and fresh > JUMP * usual > 0.0:
-        if fresh > ELSEWHERE * atoms and s[AGE] > SETTLED * unit:
+        if fresh > max(LEAP * usual, ELSEWHERE * atoms) and s[AGE] > SETTLED * unit:
             s[CHANGED] += 1.0
         s[AGE] *= (JUMP * usual / fresh) ** 2
-    if adaptive and s[TRUST] < 0.5 and s[POWER] > 0.0:
+    if adaptive and s[TRUST] < KNOWN and s[POWER] > 0.0:
         ratio = square / (s[TRUST] * s[POWER])
         push = PUSH_YOUNG if s[AGE] < YOUNG * unit else PUSH
         excess = ratio - 1.0 - math.sqrt(2.0 / (atoms * max(others, 1)))
