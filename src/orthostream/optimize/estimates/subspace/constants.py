@@ -26,9 +26,11 @@ FAINT = 1e-9
 # A basis is sought from a matrix plus this share of the present one, so that directions without data stay.
 RIDGE = 1e-9
 # Up to so many features there is a quick basis, whose second moment is an N x N matrix.
-LARGEST = 128
-# It remembers so many samples per feature, and moves after this many samples per feature.
-QUICK_MEMORY, QUICK_EVERY = 4.0, 0.25
+LARGEST = 192
+# It remembers so many samples per feature, and moves after this many samples per feature. Until then they wait, at least
+# so many of them.
+LEAST_ROOM = 16
+QUICK_MEMORY, QUICK_EVERY = 4.0, 0.5
 # Samples from one pair of snapshots to the next: so many per feature, and at least so many. They are compared in the
 # second half of that time, so that samples that repeat at once are over by then.
 BLOCK, SHORTEST_BLOCK = 2.0, 128.0

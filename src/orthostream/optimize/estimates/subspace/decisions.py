@@ -28,7 +28,6 @@ from orthostream.optimize.estimates.subspace.constants import (
     PULL_MEMORY,
     PUSH,
     PUSH_YOUNG,
-    QUICK_EVERY,
     QUICK_MEMORY,
     SETTLED,
     SHORTEST_BLOCK,
@@ -40,6 +39,7 @@ from orthostream.optimize.estimates.subspace.layout import (
     COMPARED,
     FOLLOWS,
     GUESS,
+    HELD,
     JUDGED,
     LEAD,
     LEAD_POWER,
@@ -64,7 +64,7 @@ def start_tracking(s: Any) -> None:
 
 def forget_bases(s: Any) -> None:
     """Let the next samples replace what the bases remember."""
-    s[AGE] = s[WAITING] = s[REMEMBERED] = 0.0
+    s[AGE] = s[WAITING] = s[REMEMBERED] = s[UNUSED] = s[HELD] = 0.0
 
 
 def unit_of_time(atoms: int) -> int:
@@ -125,20 +125,13 @@ def set_patience(
     s[WAITING] = 0.0
 
 
-def quick_weight(s: Any, samples: float, features: int, half_life: float) -> float:
-    """Return the weight of a mini-batch in the second moment of the quick basis, and count it."""
+def quick_weight(s: Any, features: int, half_life: float) -> float:
+    """Return the weight of the rows that waited in the second moment of the quick basis, and count them."""
+    samples = s[UNUSED]
     counted: float = max(min(s[REMEMBERED] + samples, QUICK_MEMORY * features, 1.5 * half_life), samples)
     s[REMEMBERED] = counted
-    s[UNUSED] += samples
+    s[UNUSED] = s[HELD] = 0.0
     return samples / counted
-
-
-def quick_is_due(s: Any, features: int, atoms: int) -> bool:
-    """Return whether the quick basis moves, and begin to wait again if so."""
-    if s[UNUSED] < max(QUICK_EVERY * features, atoms):
-        return False
-    s[UNUSED] = 0.0
-    return True
 
 
 def is_compared(s: Any, samples: float, features: int) -> tuple[bool, bool]:

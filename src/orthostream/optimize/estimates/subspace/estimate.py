@@ -17,7 +17,6 @@ from orthostream.optimize.estimates.guarded.layout import GUARD_COUNT, LIMIT, SE
 from orthostream.optimize.estimates.guarded.rehearsal import Rehearsal
 from orthostream.optimize.estimates.hand_over.layout import CHANGES, PHASE
 from orthostream.optimize.estimates.subspace import decisions as decide
-from orthostream.optimize.estimates.subspace.constants import LARGEST
 from orthostream.optimize.estimates.subspace.entering import entered
 from orthostream.optimize.estimates.subspace.layout import (
     BASIS,
@@ -25,15 +24,15 @@ from orthostream.optimize.estimates.subspace.layout import (
     FOLLOWS,
     FRESH,
     GUESS,
-    MATRICES,
     NUMBERS,
     PATIENT,
     QUICK,
     SEEN_PATIENT,
     SEEN_QUICK,
     WAITING,
+    matrices_and_rows,
 )
-from orthostream.optimize.estimates.subspace.spans import fold, iterate, orthonormal, scores, squares_of
+from orthostream.optimize.estimates.subspace.spans import fold, hold, orthonormal, scores, squares_of
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch, columns_times, rows_times
 from orthostream.optimize.polar_decomposition import polar
@@ -97,11 +96,12 @@ class InSubspace(GradientEstimate):
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
         features, atoms = shape
-        side = features if features <= LARGEST else 0
+        count, side, room = matrices_and_rows(features)
         return Layout(
             gradient=shape,
-            matrices=(MATRICES, *shape),
+            matrices=(count, *shape),
             moment=(side, side),
+            waiting=(room, side),
             pulls=(atoms,),
             door=(GUARD_COUNT,),
             tracking=(NUMBERS,),
@@ -110,7 +110,7 @@ class InSubspace(GradientEstimate):
 
     def begin(self, x: FloatArray) -> ArrayBlock:
         memory = super().begin(x)
-        memory["matrices"][..., [BASIS, QUICK, SEEN_PATIENT, SEEN_QUICK], :, :] = x[..., None, :, :]
+        _start_at(memory["matrices"], x)
         return memory
 
     def inside(self, memory: ArrayBlock) -> ArrayBlock:
@@ -158,7 +158,7 @@ class InSubspace(GradientEstimate):
             return super().restored(arrays, x)
         memory = self.begin(x)
         basis, inner = entered(self.learner, arrays, x)
-        memory["matrices"][..., [BASIS, QUICK, SEEN_PATIENT, SEEN_QUICK], :, :] = basis[..., None, :, :]
+        _start_at(memory["matrices"], basis)
         memory["gradient"][...] = basis @ inner["gradient"]
         self.inside(memory).array[...] = inner.array
         return memory
@@ -267,12 +267,8 @@ class InSubspace(GradientEstimate):
             held = squares_of(rows_times(cut, matrices[SEEN_PATIENT]))
             lead = squares_of(rows_times(cut, matrices[SEEN_QUICK])) - held
             decide.compare_bases(s, lead, float(door.squared_lengths(cut).sum()) - held, samples, features)
-        weight = decide.quick_weight(s, samples, features, half_life)
         dense = cut if isinstance(cut, np.ndarray) else cut.toarray()
-        moment += weight * (dense.T @ dense / samples - moment)
-        quick_due = decide.quick_is_due(s, features, atoms)
-        if quick_due:
-            iterate(matrices, moment)
+        quick_due = hold(s, matrices, moment, memory["waiting"], dense, samples, half_life)
         if over:
             matrices[SEEN_QUICK] = matrices[QUICK]
             matrices[SEEN_PATIENT] = orthonormal(matrices[PATIENT], matrices[BASIS])
@@ -288,6 +284,12 @@ class _Seen(NamedTuple):
     point: FloatArray
     squares: FloatArray
     weights: FloatArray | None
+
+
+def _start_at(matrices: FloatArray, basis: FloatArray) -> None:
+    """Make a basis that in force, and the quick one if there is one."""
+    matrices[..., BASIS, :, :] = basis
+    matrices[..., QUICK:, :, :] = basis[..., None, :, :]
 
 
 def _align(matrices: FloatArray, s: list[float]) -> None:

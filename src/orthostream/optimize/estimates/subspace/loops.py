@@ -18,15 +18,12 @@ from orthostream.optimize.estimates.guarded.loops import (
     typical_length,
 )
 from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, PHASE
-from orthostream.optimize.estimates.subspace.constants import LARGEST
 from orthostream.optimize.estimates.subspace.decisions import (
     choose_basis,
     compare_bases,
     forget_bases,
     is_compared,
     patient_is_due,
-    quick_is_due,
-    quick_weight,
     start_tracking,
 )
 from orthostream.optimize.estimates.subspace.layout import (
@@ -35,15 +32,15 @@ from orthostream.optimize.estimates.subspace.layout import (
     FOLLOWS,
     FRESH,
     GUESS,
-    MATRICES,
     NUMBERS,
     PATIENT,
     QUICK,
     SEEN_PATIENT,
     SEEN_QUICK,
     WAITING,
+    matrices_and_rows,
 )
-from orthostream.optimize.estimates.subspace.spans import fold, iterate, orthonormal, scores, squares_of
+from orthostream.optimize.estimates.subspace.spans import fold, hold, orthonormal, scores, squares_of
 from orthostream.optimize.polar_decomposition.loops import spectral_oracle
 
 
@@ -53,14 +50,16 @@ def subspace_update(
     """Return the gradient, gamma and the next block; see `InSubspace.update`, which does the same for stacks."""
     features, atoms = x.shape
     size = features * atoms
-    side = features if features <= LARGEST else 0
+    count, side, room = matrices_and_rows(features)
     block = block.copy()
     gradient = block[:size].reshape(x.shape)
     place = size
-    matrices = block[place : place + MATRICES * size].reshape(MATRICES, features, atoms)
-    place += MATRICES * size
+    matrices = block[place : place + count * size].reshape(count, features, atoms)
+    place += count * size
     moment = block[place : place + side * side].reshape(side, side)
     place += side * side
+    waiting = block[place : place + room * side].reshape(room, side)
+    place += room * side
     pulls = block[place : place + atoms]
     place += atoms
     door, s = block[place : place + GUARD_COUNT], block[place + GUARD_COUNT : place + GUARD_COUNT + NUMBERS]
@@ -94,7 +93,7 @@ def subspace_update(
             cut = shorten(batch, unit * factors * np.sqrt(admitted))
             step = np.dot(cut.T, np.dot(shorten(score, np.sqrt(admitted)), point.T))
             changed = s[CHANGED]
-            moved = track(s, matrices, moment, cut, step, samples, half_life, adaptive > 0.0, in_slab)
+            moved = track(s, matrices, moment, waiting, cut, step, samples, half_life, adaptive > 0.0, in_slab)
             if s[CHANGED] > changed:
                 s[CHANGED] += inner[atoms * atoms + CHANGES]
                 inner[:] = 0.0
@@ -122,6 +121,7 @@ def track(
     s: Any,
     matrices: Any,
     moment: Any,
+    waiting: Any,
     cut: Any,
     step: Any,
     samples: float,
@@ -149,13 +149,7 @@ def track(
         held = squares_of(np.dot(cut, matrices[SEEN_PATIENT]))
         lead = squares_of(np.dot(cut, matrices[SEEN_QUICK])) - held
         compare_bases(s, lead, squares_of(cut) - held, samples, features)
-    weight = quick_weight(s, samples, features, half_life)
-    square, flat = np.dot(cut.T, cut).reshape(-1), moment.reshape(-1)
-    for i in range(flat.size):
-        flat[i] += weight * (square[i] / samples - flat[i])
-    quick_due = quick_is_due(s, features, atoms)
-    if quick_due:
-        iterate(matrices, moment)
+    quick_due = hold(s, matrices, moment, waiting, cut, samples, half_life)
     if over:
         matrices[SEEN_QUICK] = matrices[QUICK]
         matrices[SEEN_PATIENT] = orthonormal(matrices[PATIENT], matrices[BASIS])

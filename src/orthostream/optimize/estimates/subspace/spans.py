@@ -7,13 +7,20 @@ from typing import Any
 import numpy as np
 
 from orthostream.optimize.estimates.subspace.constants import FAINT, RIDGE
-from orthostream.optimize.estimates.subspace.decisions import patient_weights, pull_weight, set_patience
+from orthostream.optimize.estimates.subspace.decisions import (
+    patient_weights,
+    pull_weight,
+    quick_weight,
+    set_patience,
+)
 from orthostream.optimize.estimates.subspace.layout import (
     BASIS,
     DRIFT,
     FRESH,
+    HELD,
     PATIENT,
     QUICK,
+    UNUSED,
     WAITING,
 )
 
@@ -59,7 +66,22 @@ def fold(s: Any, matrices: Any, half_life: float, adaptive: bool) -> None:
     matrices[FRESH] = 0.0
 
 
-def iterate(matrices: Any, moment: Any) -> None:
-    """Take one step of orthogonal iteration with the second moment: the quick basis turns to its main directions."""
+def hold(s: Any, matrices: Any, moment: Any, waiting: Any, rows: Any, samples: float, half_life: float) -> bool:
+    """Let rows wait for the quick basis; if there is no room, add all to its second moment and move it.
+
+    Return whether it has moved. A step is one of orthogonal iteration: the basis turns to the main directions.
+    """
+    held, count = int(s[HELD]), rows.shape[0]
+    s[UNUSED] += samples
+    if held + count < waiting.shape[0]:
+        waiting[held : held + count] = rows
+        s[HELD] += count
+        return False
+    total = s[UNUSED]
+    square = np.dot(rows.T, rows)
+    if held > 0:
+        square += np.dot(waiting[:held].T, waiting[:held])
+    moment += quick_weight(s, rows.shape[1], half_life) * (square / total - moment)
     quick = matrices[QUICK].copy()
     matrices[QUICK] = orthonormal(np.dot(moment, quick), quick)
+    return True
