@@ -4,8 +4,8 @@ from __future__ import annotations
 
 # The patient basis moves after so many samples per atom, or after this share of its age if that is longer.
 EVERY, PART = 1.0, 0.02
-# The constant c of its weights c / (age + c - 1). With 2 the error of the subspace is 1.33 times what a plain mean would
-# have, but what was learnt in a poor basis is forgotten.
+# The constant c of its weights c / (age + c - 1). The variance of such a mean is 1.12 times that of a plain one, but what
+# was learnt in a poor basis is forgotten.
 COOL = 1.5
 # Length of the memories of the pulls along the atoms and of the drift, in samples per atom.
 PULL_MEMORY, DRIFT_MEMORY = 10.0, 100.0
@@ -27,10 +27,9 @@ FAINT = 1e-9
 RIDGE = 1e-9
 # Up to so many features there is a quick basis, whose second moment is an N x N matrix.
 LARGEST = 192
-# It remembers so many samples per feature, and moves after this many samples per feature. Until then they wait, at least
-# so many of them.
-LEAST_ROOM = 16
-QUICK_MEMORY, QUICK_EVERY = 4.0, 0.5
+# It remembers so many samples per feature. New ones wait until there are this many per feature, or so many at least;
+# then it moves.
+QUICK_MEMORY, QUICK_EVERY, LEAST_ROOM = 4.0, 0.5, 16
 # Samples from one pair of snapshots to the next: so many per feature, and at least so many. They are compared in the
 # second half of that time, so that samples that repeat at once are over by then.
 BLOCK, SHORTEST_BLOCK = 2.0, 128.0
@@ -38,8 +37,8 @@ BLOCK, SHORTEST_BLOCK = 2.0, 128.0
 LEAD_MEMORY, ENOUGH = 8.0, 8.0
 # Deviations by which one basis must be ahead of the other to take its place.
 AHEAD = 2.0
-# A lead below this share of the energy outside is rounding. While codes are sparse, the quick basis must be ahead by the
-# second share: the patient one is less biased by uneven noise.
+# A lead below this share of the energy outside is rounding. While codes are sparse, the quick basis must be ahead by
+# the second share: the patient one is less biased by uneven noise.
 LEAST_LEAD, CLEARLY = 1e-4, 0.05
 # The first guess of the conditioning of the product of two bases.
 NEAR = 0.5

@@ -68,7 +68,7 @@ def forget_bases(s: Any) -> None:
 
 
 def unit_of_time(atoms: int) -> int:
-    """Return the number of samples that the constants call one per atom; a few samples say little, however few atoms."""
+    """Return how many samples the constants call one per atom: a few samples say little, however few atoms."""
     return max(atoms, FEW)
 
 
@@ -127,7 +127,7 @@ def set_patience(
 
 def quick_weight(s: Any, features: int, half_life: float) -> float:
     """Return the weight of the rows that waited in the second moment of the quick basis, and count them."""
-    samples = s[UNUSED]
+    samples: float = s[UNUSED]
     counted: float = max(min(s[REMEMBERED] + samples, QUICK_MEMORY * features, 1.5 * half_life), samples)
     s[REMEMBERED] = counted
     s[UNUSED] = s[HELD] = 0.0

@@ -50,4 +50,3 @@ def matrices_and_rows(features: int) -> tuple[int, int, int]:
     if features > LARGEST:
         return MATRICES_ALONE, 0, 0
     return MATRICES, features, max(int(QUICK_EVERY * features), LEAST_ROOM)
-

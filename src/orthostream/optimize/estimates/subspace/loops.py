@@ -166,4 +166,4 @@ def align(s: Any, matrices: Any) -> bool:
     s[GUESS] = guess
     if good:
         matrices[BASIS] = np.dot(found, turn)
-    return good
+    return bool(good)

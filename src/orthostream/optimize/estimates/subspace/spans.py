@@ -1,4 +1,4 @@
-"""The array operations of a learner in a subspace, for one problem; Python runs them as they are, Numba compiles them."""
+"""The array operations of a learner in a subspace, for one problem: Python runs them, and Numba compiles them."""
 
 from __future__ import annotations
 
