@@ -4,8 +4,8 @@ from __future__ import annotations
 
 # The patient basis moves after so many samples per atom, or after this share of its age if that is longer.
 EVERY, PART = 1.0, 0.02
-# The constant c of its weights c / (age + c - 1). The variance of such a mean is 1.12 times that of a plain one, but what
-# was learnt in a poor basis is forgotten.
+# The constant c of its weights c / (age + c - 1). The variance of such a mean is 1.12 times that of a plain one, but
+# what was learnt in a poor basis is forgotten.
 COOL = 1.5
 # Length of the memories of the pulls along the atoms and of the drift, in samples per atom.
 PULL_MEMORY, DRIFT_MEMORY = 10.0, 100.0
@@ -19,6 +19,8 @@ JUMP = 4.0
 # If it is so many times the mean, longer than this for each atom, and the memory longer than so many samples per atom,
 # the subspace is another one: all is learnt anew.
 LEAP, ELSEWHERE, SETTLED = 10.0, 0.2, 20.0
+# But a drift along fewer directions than this share of the atoms may be that of a sample that repeats.
+DIVERSE = 0.3
 # With fewer atoms than this, "per atom" stands for so many samples.
 FEW = 8
 # Atoms whose pull is below this share of the strongest one's are not scaled up further.
@@ -35,8 +37,9 @@ QUICK_MEMORY, QUICK_EVERY, LEAST_ROOM = 4.0, 0.5, 16
 BLOCK, SHORTEST_BLOCK = 2.0, 128.0
 # Length of the memory of the comparison, in samples per feature, and the mini-batches it needs before it decides.
 LEAD_MEMORY, ENOUGH = 8.0, 8.0
-# Deviations by which one basis must be ahead of the other to take its place.
-AHEAD = 2.0
+# Deviations by which one basis must be ahead of another to take its place, and the patient one ahead of the steady one
+# to replace it.
+AHEAD, FAR_AHEAD = 2.0, 8.0
 # A lead below this share of the energy outside is rounding. While codes are sparse, the quick basis must be ahead by
 # the second share: the patient one is less biased by uneven noise.
 LEAST_LEAD, CLEARLY = 1e-4, 0.05

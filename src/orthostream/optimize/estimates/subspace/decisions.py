@@ -13,10 +13,12 @@ from orthostream.optimize.estimates.subspace.constants import (
     BLOCK,
     CLEARLY,
     COOL,
+    DIVERSE,
     DRIFT_MEMORY,
     ELSEWHERE,
     ENOUGH,
     EVERY,
+    FAR_AHEAD,
     FEW,
     JUMP,
     KNOWN,
@@ -37,17 +39,23 @@ from orthostream.optimize.estimates.subspace.layout import (
     AGE,
     CHANGED,
     COMPARED,
-    FOLLOWS,
     GUESS,
     HELD,
+    IN_FORCE,
     JUDGED,
-    LEAD,
-    LEAD_POWER,
+    LEAD_QUICK,
+    LEAD_STEADY,
     NUMBERS,
     OUTSIDE,
+    PATIENT_ONE,
     POWER,
+    POWER_QUICK,
+    POWER_STEADY,
+    QUICK_ONE,
     REMEMBERED,
     SINCE,
+    STEADY_AGE,
+    STEADY_ONE,
     TRUST,
     UNUSED,
     WAITING,
@@ -64,7 +72,7 @@ def start_tracking(s: Any) -> None:
 
 def forget_bases(s: Any) -> None:
     """Let the next samples replace what the bases remember."""
-    s[AGE] = s[WAITING] = s[REMEMBERED] = s[UNUSED] = s[HELD] = 0.0
+    s[AGE] = s[STEADY_AGE] = s[WAITING] = s[REMEMBERED] = s[UNUSED] = s[HELD] = 0.0
 
 
 def unit_of_time(atoms: int) -> int:
@@ -83,37 +91,39 @@ def patient_is_due(s: Any, atoms: int) -> bool:
     return due
 
 
-def patient_weights(s: Any, atoms: int, half_life: float) -> tuple[float, float, float]:
-    """Return the weights of what is fresh in the patient basis and in the drift, and the least weight.
+def patient_weights(s: Any, atoms: int, half_life: float) -> tuple[float, float, float, float]:
+    """Return the weights of what is fresh in the patient basis, in the steady one and in the drift; the least weight.
 
     The least weight is the one that the half-life, in samples, allows.
     """
     window = s[WAITING]
     least = 1.0 - 0.5 ** (window / half_life)
     rho = max(min(1.0, COOL * window / (s[AGE] + COOL * window)), least)
+    steady = max(COOL * window / (s[STEADY_AGE] + COOL * window), least)
+    s[STEADY_AGE] += window
     drift = max(rho, min(1.0, window / (DRIFT_MEMORY * unit_of_time(atoms))))
     s[TRUST] = (1.0 - drift) ** 2 * s[TRUST] + drift * drift
-    return rho, drift, least
+    return rho, steady, drift, least
 
 
 def set_patience(
-    s: Any, fresh: float, square: float, weight: float, least: float, atoms: int, others: int, adaptive: bool
+    s: Any, fresh: float, directions: float, square: float, weight: float, least: float, atoms: int, others: int
 ) -> None:
     """Let the clock run if the mean drift is only noise, and set it back if a drift persists.
 
-    ``fresh`` is the squared length of the last drift, ``square`` that of the mean drift, in which a window has this
-    weight; there are so many directions outside of the subspace. See `set_clock` of a hand-over, which does the same
-    with the force on pairs of atoms. A drift far longer than usual is an abrupt change.
+    ``fresh`` is the squared length of the last drift, which has so many directions, and ``square`` that of the mean
+    drift, in which a window has this weight. There are ``others`` directions outside of the subspace. `set_clock` of a
+    hand-over does the same with the force on pairs of atoms. A drift far longer than usual is an abrupt change.
     """
     window, unit = s[WAITING], unit_of_time(atoms)
     step = 1.0
     usual = s[POWER]
     s[POWER] += weight * (fresh - s[POWER])
-    if adaptive and fresh > JUMP * usual > 0.0:
+    if fresh > JUMP * usual > 0.0 and directions > DIVERSE * atoms:
         if fresh > max(LEAP * usual, ELSEWHERE * atoms) and s[AGE] > SETTLED * unit:
             s[CHANGED] += 1.0
         s[AGE] *= (JUMP * usual / fresh) ** 2
-    if adaptive and s[TRUST] < KNOWN and s[POWER] > 0.0:
+    if s[TRUST] < KNOWN and s[POWER] > 0.0:
         ratio = square / (s[TRUST] * s[POWER])
         push = PUSH_YOUNG if s[AGE] < YOUNG * unit else PUSH
         excess = ratio - 1.0 - math.sqrt(2.0 / (atoms * max(others, 1)))
@@ -145,11 +155,13 @@ def is_compared(s: Any, samples: float, features: int) -> tuple[bool, bool]:
     return compared, due
 
 
-def compare_bases(s: Any, lead: float, outside: float, samples: float, features: int) -> None:
-    """Add what a mini-batch says: how much more energy the quick basis holds, and how much the patient one misses."""
+def compare_bases(s: Any, quick: float, steady: float, outside: float, samples: float, features: int) -> None:
+    """Add what a mini-batch says: how much more energy than the patient basis the others hold, and what it misses."""
     keep = math.exp(-samples / (LEAD_MEMORY * features))
-    s[LEAD] = keep * s[LEAD] + lead
-    s[LEAD_POWER] = keep * keep * s[LEAD_POWER] + lead * lead
+    s[LEAD_QUICK] = keep * s[LEAD_QUICK] + quick
+    s[POWER_QUICK] = keep * keep * s[POWER_QUICK] + quick * quick
+    s[LEAD_STEADY] = keep * s[LEAD_STEADY] + steady
+    s[POWER_STEADY] = keep * keep * s[POWER_STEADY] + steady * steady
     s[OUTSIDE] = keep * s[OUTSIDE] + outside
     s[COMPARED] = keep * s[COMPARED] + 1.0
 
@@ -158,12 +170,27 @@ def choose_basis(s: Any, sparse: bool) -> bool:
     """Decide which basis is in force; return whether that has changed. ``sparse`` tells whether codes are."""
     if s[COMPARED] < ENOUGH:
         return False
-    before = s[FOLLOWS]
-    needed = AHEAD * math.sqrt(s[LEAD_POWER]) + LEAST_LEAD * s[OUTSIDE]
-    clearly = max(needed, CLEARLY * s[OUTSIDE]) if sparse else needed
-    if s[LEAD] > clearly:
-        s[FOLLOWS] = 1.0
-    elif s[LEAD] < -needed or (sparse and s[LEAD] < 0.5 * clearly):
-        s[FOLLOWS] = 0.0
-    changed: bool = s[FOLLOWS] != before
+    quick = s[LEAD_QUICK] - (CLEARLY * s[OUTSIDE] if sparse else 0.0)
+    steady = s[LEAD_STEADY]
+    before = s[IN_FORCE]
+    now = quick if before == QUICK_ONE else (steady if before == STEADY_ONE else 0.0)
+    least = now + LEAST_LEAD * s[OUTSIDE]
+    own = s[POWER_QUICK] if before == QUICK_ONE else (s[POWER_STEADY] if before == STEADY_ONE else 0.0)
+    if quick > max(steady, least + AHEAD * math.sqrt(max(own, s[POWER_QUICK]))):
+        s[IN_FORCE] = QUICK_ONE
+    elif steady > least + AHEAD * math.sqrt(max(own, s[POWER_STEADY])):
+        s[IN_FORCE] = STEADY_ONE
+    elif least + AHEAD * math.sqrt(own) < 0.0:
+        s[IN_FORCE] = PATIENT_ONE
+    changed: bool = s[IN_FORCE] != before
     return changed
+
+
+def replaces_steady(s: Any) -> bool:
+    """Return whether the patient basis is so far ahead of the steady one that it takes its place, as after a change."""
+    ahead = -s[LEAD_STEADY]
+    if s[COMPARED] < ENOUGH or ahead < max(FAR_AHEAD * math.sqrt(s[POWER_STEADY]), CLEARLY * s[OUTSIDE]):
+        return False
+    s[STEADY_AGE] = s[AGE]
+    s[LEAD_STEADY] = s[POWER_STEADY] = 0.0
+    return True

@@ -21,18 +21,16 @@ from orthostream.optimize.estimates.subspace.entering import entered
 from orthostream.optimize.estimates.subspace.layout import (
     BASIS,
     CHANGED,
-    FOLLOWS,
     FRESH,
     GUESS,
+    IN_FORCE,
     NUMBERS,
-    PATIENT,
-    QUICK,
+    QUICK_ONE,
     SEEN_PATIENT,
-    SEEN_QUICK,
     WAITING,
     matrices_and_rows,
 )
-from orthostream.optimize.estimates.subspace.spans import fold, hold, orthonormal, scores, squares_of
+from orthostream.optimize.estimates.subspace.spans import chosen, fold, hold, judge, scores
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch, columns_times, rows_times
 from orthostream.optimize.polar_decomposition import polar
@@ -46,18 +44,21 @@ class InSubspace(GradientEstimate):
     """A `Guarded` that learns K atoms inside of the K-dimensional subspace they span, which is tracked beside it.
 
     A point is the basis of the subspace times a K x K dictionary. The learner inside sees K coordinates of each sample
-    and a square dictionary, so that all its arguments hold, whatever noise there is outside.
+    and a square dictionary, so that all its arguments hold, whatever noise there is outside. Three bases compete:
 
-    *The patient basis* is found with the contrast: samples times the scores |z| z of their coefficients, in the mean,
+    *The patient one* is found with the contrast: samples times the scores |z| z of their coefficients, in the mean,
     span what the atoms span. Noise that is uneven over the features disturbs it less than principal components. The
     part of a fresh mean that lies outside of the basis is its drift. Where that persists, the memory gets shorter.
 
-    *The quick basis* are the principal components of the last samples, four per feature. It follows streams whose
-    subspace changes all the time, as that of real sensors. Snapshots of both are compared by the energy that they hold
-    of later samples, and the better one is in force. Beyond 128 features there is only the patient one.
+    *The steady one* is the same without a clock, for streams that mislead the clock, such as repeats.
 
-    A new basis is turned in itself to be as close as possible to the last one: the learner inside notices nothing of a
-    change but its improvement. Samples longer than a running quantile are cut to it before they move a basis.
+    *The quick one* are the principal components of the last samples, four per feature. It follows streams whose
+    subspace changes all the time, as that of real sensors. Beyond 192 features there is none.
+
+    Snapshots of them are compared by the energy that they hold of later samples, and the best one is in force. A new
+    basis is turned in itself to be as close as possible to the last one: the learner inside notices nothing of a
+    change but its improvement. If the subspace is suddenly another one, the learner inside starts again. Samples
+    longer than a running quantile are cut to it before anything learns from them.
 
     Parameters
     ----------
@@ -67,8 +68,8 @@ class InSubspace(GradientEstimate):
 
     Notes
     -----
-    Beside the memory of a K x K learner there are eight matrices of the dictionary's size, K + 37 numbers, and an
-    N x N matrix up to 128 features.
+    Beside the memory of a K x K learner there are eight matrices of the dictionary's size and K + 41 numbers; up to
+    192 features two more, an N x N matrix, and N/2 samples that wait to be added to it.
 
     Examples
     --------
@@ -194,20 +195,24 @@ class InSubspace(GradientEstimate):
             batch = batch.toarray()
         new = ArrayBlock(memory.layout, memory.array.copy())
         basis = new["matrices"][..., BASIS, :, :]
-        point, coordinates = basis.mT @ x, rows_times(batch, basis)
-        squares = np.broadcast_to(door.squared_lengths(batch), coordinates.shape[:-1])
+        point = basis.mT @ x
+        squares = np.broadcast_to(door.squared_lengths(batch), (*x.shape[:-2], batch.shape[-2]))
         if not np.isfinite(squares).all():
             raise ValueError("the mini-batch is not finite: look for NaN, infinity or extreme values in it.")
+        admitted = self._admit(new, squares, weights)
+        coordinates = (
+            rows_times(batch, basis) * np.stack([one.factors for one in admitted]).reshape(squares.shape)[..., None]
+        )
         learnt, gamma, inner = self._inner.update(self.inside(new), point, coordinates, weights)
         self.inside(new).array[...] = inner.array
         moved = False
         if not self.again:
             stack = x.shape[:-2]
-            each = None if weights is None else np.broadcast_to(weights, squares.shape)
-            for i in np.ndindex(stack):
-                rows = np.broadcast_to(batch, (*stack, *batch.shape[-2:]))[i] if stack else batch
-                seen = _Seen(rows, coordinates[i], point[i], squares[i], None if each is None else each[i])
-                moved |= self._track(ArrayBlock(new.layout, new.array[i]), seen)
+            for i, one in zip(np.ndindex(stack), admitted, strict=True):
+                if one.samples[0] > 0.0:
+                    rows = np.broadcast_to(batch, (*stack, *batch.shape[-2:]))[i] if stack else batch
+                    seen = _Seen(rows, coordinates[i], point[i], one)
+                    moved |= self._track(ArrayBlock(new.layout, new.array[i]), seen)
         basis = new["matrices"][..., BASIS, :, :]
         if gamma == 0.0 and moved:
             new["gradient"][...] = -(basis @ point)
@@ -216,86 +221,74 @@ class InSubspace(GradientEstimate):
             new["gradient"][...] = basis @ learnt
         return new["gradient"], gamma, new
 
+    def _admit(self, memory: ArrayBlock, squares: FloatArray, weights: FloatArray | None) -> list[door.Admitted]:
+        """Return what the door lets in, for each problem, and move its limit."""
+        found = []
+        count = squares.shape[-1]
+        doors, tracking = memory["door"].reshape(-1, GUARD_COUNT), memory["tracking"].reshape(-1, NUMBERS)
+        matrices = memory["matrices"].reshape(-1, *memory["matrices"].shape[-3:])
+        each = None if weights is None else np.broadcast_to(weights, squares.shape).reshape(-1, count)
+        for i, mine in enumerate(squares.reshape(-1, count)):
+            numbers, s = doors[i].tolist(), tracking[i].tolist()
+            own = None if each is None else each[i]
+            typical = door.typical_lengths(mine, own)[0]
+            if numbers[SEEN] == 0.0 and mine.any() and not self.again:
+                start_guard(numbers, typical, 0.0)
+                decide.start_tracking(s)
+            one = door.admit(mine, own, np.asarray(np.exp(numbers[LIMIT])))
+            found.append(one)
+            if self.again or not mine.any():
+                continue
+            if move_limit(numbers, *one.counts[0], typical, memory["pulls"].shape[-1]):
+                decide.forget_bases(s)
+                matrices[i, FRESH] = 0.0
+            doors[i], tracking[i] = numbers, s
+        return found
+
     def _track(self, memory: ArrayBlock, seen: _Seen) -> bool:
         """Let the bases of one problem learn from a mini-batch; return whether the one in force has changed."""
-        if not seen.squares.any():
-            return False
-        numbers, s = memory["door"].tolist(), memory["tracking"].tolist()
-        typical = door.typical_lengths(seen.squares, seen.weights)[0]
-        if numbers[SEEN] == 0.0:
-            start_guard(numbers, typical, 0.0)
-            decide.start_tracking(s)
-        limit = np.asarray(np.exp(numbers[LIMIT]))
-        admitted = door.admit(seen.squares, seen.weights, limit)
-        long, short, silent = admitted.counts[0]
-        if move_limit(numbers, long, short, silent, typical, seen.point.shape[-1]):
-            decide.forget_bases(s)
-            memory["matrices"][FRESH] = 0.0
-        moved = False
-        if admitted.samples[0] > 0.0:
-            changes = s[CHANGED]
-            moved = self._learn(memory, s, seen, admitted, float(np.exp(-0.5 * numbers[LIMIT])))
-            if s[CHANGED] > changes:  # the learner inside starts again in another subspace
-                s[CHANGED] += float(self.inside(memory)["numbers"][CHANGES])
-                self.inside(memory).array[...] = 0.0
-            if moved:
-                _align(memory["matrices"], s)
-        memory["door"][:] = numbers
-        memory["tracking"][:] = s
-        return moved
-
-    def _learn(self, memory: ArrayBlock, s: list[float], seen: _Seen, admitted: door.Admitted, unit: float) -> bool:
-        """Add a mini-batch to both bases, and compare them; return whether the basis in force changes."""
-        matrices, moment, inner = memory["matrices"], memory["moment"], self.inside(memory)
-        features, atoms = matrices.shape[1:]
+        matrices, inner, s = memory["matrices"], self.inside(memory), memory["tracking"].tolist()
+        atoms = matrices.shape[-1]
         _, half_life, adaptive, _ = self.settings(memory, atoms, 1)
-        samples, roots = admitted.samples[0], np.sqrt(admitted.weights)
-        factors = unit * admitted.factors
+        samples, weights = seen.admitted.samples[0], seen.admitted.weights
+        unit, roots = float(np.exp(-0.5 * memory["door"][LIMIT])), np.sqrt(weights)
         point = self.learner.answer(inner, seen.point)
         in_slab = point is seen.point and bool(inner["numbers"][PHASE] == 1.0)
-        score = scores(memory["pulls"], (seen.coordinates @ point) * factors[:, None], admitted.weights)
-        cut = door.shortened(seen.rows, factors * roots)
-        matrices[FRESH] += columns_times(cut, (score * roots[:, None]) @ point.T)
+        score = scores(memory["pulls"], (seen.coordinates @ point) * unit, weights) * roots[:, None]
+        cut = door.shortened(seen.rows, unit * seen.admitted.factors * roots)
+        matrices[FRESH] += columns_times(cut, score @ point.T)
         s[WAITING] += samples
+        changes = s[CHANGED]
         due = decide.patient_is_due(s, atoms)
         if due:
             fold(s, matrices, half_life, adaptive > 0.0)
-        if not moment.size:
-            return due
-        compared, over = decide.is_compared(s, samples, features)
-        if compared:
-            held = squares_of(rows_times(cut, matrices[SEEN_PATIENT]))
-            lead = squares_of(rows_times(cut, matrices[SEEN_QUICK])) - held
-            decide.compare_bases(s, lead, float(door.squared_lengths(cut).sum()) - held, samples, features)
         dense = cut if isinstance(cut, np.ndarray) else cut.toarray()
-        quick_due = hold(s, matrices, moment, memory["waiting"], dense, samples, half_life)
-        if over:
-            matrices[SEEN_QUICK] = matrices[QUICK]
-            matrices[SEEN_PATIENT] = orthonormal(matrices[PATIENT], matrices[BASIS])
-        changed = decide.choose_basis(s, in_slab)
-        return changed or (quick_due if s[FOLLOWS] == 1.0 else due)
+        changed = judge(s, matrices, dense, samples, in_slab)
+        moment = memory["moment"]
+        quick_due = moment.size > 0 and hold(s, matrices, moment, memory["waiting"], dense, samples, half_life)
+        if s[CHANGED] > changes:  # the learner inside starts again in another subspace
+            s[CHANGED] += float(inner["numbers"][CHANGES])
+            inner.array[...] = 0.0
+        moved = changed or (quick_due if s[IN_FORCE] == QUICK_ONE else due)
+        if moved:
+            found = chosen(s, matrices)
+            turn, guess = polar(found.T @ matrices[BASIS], near=np.eye(atoms), low=s[GUESS])
+            s[GUESS] = float(guess)
+            matrices[BASIS] = found @ turn
+        memory["tracking"][:] = s
+        return moved
 
 
 class _Seen(NamedTuple):
-    """The mini-batch of one problem: rows, their coordinates in the basis, the point in the same, lengths, weights."""
+    """The mini-batch of one problem: rows, their coordinates in the basis, the point in the same, what was admitted."""
 
     rows: Batch
     coordinates: FloatArray
     point: FloatArray
-    squares: FloatArray
-    weights: FloatArray | None
+    admitted: door.Admitted
 
 
 def _start_at(matrices: FloatArray, basis: FloatArray) -> None:
     """Make a basis that in force, and the quick one if there is one."""
     matrices[..., BASIS, :, :] = basis
-    matrices[..., QUICK:, :, :] = basis[..., None, :, :]
-
-
-def _align(matrices: FloatArray, s: list[float]) -> None:
-    """Put a basis into force, turned in itself to be as close as possible to the last one."""
-    basis = matrices[BASIS]
-    found = matrices[QUICK] if s[FOLLOWS] == 1.0 else orthonormal(matrices[PATIENT], basis)
-    turn, guess = polar(found.T @ basis, near=np.eye(basis.shape[1]), low=s[GUESS])
-    s[GUESS] = float(guess)
-    matrices[BASIS] = found @ turn
+    matrices[..., SEEN_PATIENT:, :, :] = basis[..., None, :, :]

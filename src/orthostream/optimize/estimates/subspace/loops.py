@@ -18,29 +18,19 @@ from orthostream.optimize.estimates.guarded.loops import (
     typical_length,
 )
 from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, PHASE
-from orthostream.optimize.estimates.subspace.decisions import (
-    choose_basis,
-    compare_bases,
-    forget_bases,
-    is_compared,
-    patient_is_due,
-    start_tracking,
-)
+from orthostream.optimize.estimates.subspace.decisions import forget_bases, patient_is_due, start_tracking
 from orthostream.optimize.estimates.subspace.layout import (
     BASIS,
     CHANGED,
-    FOLLOWS,
     FRESH,
     GUESS,
+    IN_FORCE,
     NUMBERS,
-    PATIENT,
-    QUICK,
-    SEEN_PATIENT,
-    SEEN_QUICK,
+    QUICK_ONE,
     WAITING,
     matrices_and_rows,
 )
-from orthostream.optimize.estimates.subspace.spans import fold, hold, orthonormal, scores, squares_of
+from orthostream.optimize.estimates.subspace.spans import chosen, fold, hold, judge, scores
 from orthostream.optimize.polar_decomposition.loops import spectral_oracle
 
 
@@ -66,39 +56,46 @@ def subspace_update(
     inner = block[place + GUARD_COUNT + NUMBERS :]
 
     basis = matrices[BASIS]
-    inside, coordinates = np.dot(basis.T, x), np.dot(batch, basis)
+    inside = np.dot(basis.T, x)
     _, squares = subtract_mean(batch, basis[:, 0], False)
     largest = np.max(squares)
     if not 0.0 < largest < HUGE:
         return gradient, -1.0, block
+    again = sparse >= AGAIN
+    typical = typical_length(squares, weights)
+    if door[SEEN] == 0.0:
+        if again:
+            return gradient, 0.0, block
+        start_guard(door, typical, 0.0)
+        start_tracking(s)
+    factors, admitted, samples, forget = admit(door, squares, weights, typical, 0 if again else atoms)
+    if forget:
+        forget_bases(s)
+        matrices[FRESH] = 0.0
+    coordinates = shorten(np.dot(batch, basis), factors)
     learnt, gamma, new = guarded_update(inner, inside, coordinates, weights, p, half_life, adaptive, sparse)
     if gamma < 0.0:
         return gradient, -1.0, block
     inner[:] = new
     moved = False
-    if sparse < AGAIN:
-        typical = typical_length(squares, weights)
-        if door[SEEN] == 0.0:
-            start_guard(door, typical, 0.0)
-            start_tracking(s)
-        factors, admitted, samples, forget = admit(door, squares, weights, typical, atoms)
-        if forget:
-            forget_bases(s)
-            matrices[FRESH] = 0.0
-        if samples > 0.0:
-            unit = math.exp(-0.5 * door[LIMIT])
-            point, trusted = reported(inner, inside)
-            in_slab = trusted and inner[atoms * atoms + PHASE] == 1.0
-            score = scores(pulls, shorten(np.dot(coordinates, point), unit * factors), admitted)
-            cut = shorten(batch, unit * factors * np.sqrt(admitted))
-            step = np.dot(cut.T, np.dot(shorten(score, np.sqrt(admitted)), point.T))
-            changed = s[CHANGED]
-            moved = track(s, matrices, moment, waiting, cut, step, samples, half_life, adaptive > 0.0, in_slab)
-            if s[CHANGED] > changed:
-                s[CHANGED] += inner[atoms * atoms + CHANGES]
-                inner[:] = 0.0
-            if moved and not align(s, matrices):
-                return gradient, -1.0, block
+    if samples > 0.0 and not again:
+        unit = math.exp(-0.5 * door[LIMIT])
+        point, trusted = reported(inner, inside)
+        in_slab = trusted and inner[atoms * atoms + PHASE] == 1.0
+        z = np.dot(coordinates, point)
+        for i in range(factors.size):
+            factors[i] *= unit * math.sqrt(admitted[i])
+            for j in range(atoms):
+                z[i, j] *= unit
+        score = np.dot(shorten(scores(pulls, z, admitted), np.sqrt(admitted)), point.T)
+        cut = shorten(batch, factors)
+        changes = s[CHANGED]
+        moved = track(s, matrices, moment, waiting, cut, score, samples, half_life, adaptive > 0.0, in_slab)
+        if s[CHANGED] > changes:
+            s[CHANGED] += inner[atoms * atoms + CHANGES]
+            inner[:] = 0.0
+        if moved and not align(s, matrices):
+            return gradient, -1.0, block
     if gamma == 0.0 and moved:
         gradient[:] = -np.dot(matrices[BASIS], inside)
         return gradient, 1.0, block
@@ -123,7 +120,7 @@ def track(
     moment: Any,
     waiting: Any,
     cut: Any,
-    step: Any,
+    score: Any,
     samples: float,
     half_life: float,
     adaptive: bool,
@@ -131,36 +128,25 @@ def track(
 ) -> bool:
     """Let both bases learn from a mini-batch, and compare them; return whether the basis in force changes.
 
-    ``cut`` are the samples, cut to the limit, times the square roots of their weights; ``step`` is the sum of samples
-    times scores.
+    ``cut`` are the samples, cut to the limit, and their scores, both times the square roots of the samples' weights.
     """
-    features, atoms = matrices.shape[1:]
-    new, fresh = step.reshape(-1), matrices[FRESH].reshape(-1)
+    atoms = matrices.shape[2]
+    new, fresh = np.dot(cut.T, score).reshape(-1), matrices[FRESH].reshape(-1)
     for i in range(fresh.size):
         fresh[i] += new[i]
     s[WAITING] += samples
     due = patient_is_due(s, atoms)
     if due:
         fold(s, matrices, half_life, adaptive)
-    if moment.size == 0:
-        return due
-    compared, over = is_compared(s, samples, features)
-    if compared:
-        held = squares_of(np.dot(cut, matrices[SEEN_PATIENT]))
-        lead = squares_of(np.dot(cut, matrices[SEEN_QUICK])) - held
-        compare_bases(s, lead, squares_of(cut) - held, samples, features)
-    quick_due = hold(s, matrices, moment, waiting, cut, samples, half_life)
-    if over:
-        matrices[SEEN_QUICK] = matrices[QUICK]
-        matrices[SEEN_PATIENT] = orthonormal(matrices[PATIENT], matrices[BASIS])
-    changed = choose_basis(s, in_slab)
-    return changed or (quick_due if s[FOLLOWS] == 1.0 else due)
+    changed = judge(s, matrices, cut, samples, in_slab)
+    quick_due = moment.size > 0 and hold(s, matrices, moment, waiting, cut, samples, half_life)
+    return changed or (quick_due if s[IN_FORCE] == QUICK_ONE else due)
 
 
 def align(s: Any, matrices: Any) -> bool:
     """Put a basis into force, turned in itself to be as close as possible to the last one; False without a proof."""
     basis = matrices[BASIS].copy()
-    found = matrices[QUICK].copy() if s[FOLLOWS] == 1.0 else orthonormal(matrices[PATIENT], basis)
+    found = chosen(s, matrices)
     product = np.dot(found.T, basis)
     turn, guess, good = spectral_oracle(-product, np.eye(basis.shape[1]), s[GUESS], 1.0)
     s[GUESS] = guess

@@ -8,18 +8,30 @@ import numpy as np
 
 from orthostream.optimize.estimates.subspace.constants import FAINT, RIDGE
 from orthostream.optimize.estimates.subspace.decisions import (
+    choose_basis,
+    compare_bases,
+    is_compared,
     patient_weights,
     pull_weight,
     quick_weight,
+    replaces_steady,
     set_patience,
 )
 from orthostream.optimize.estimates.subspace.layout import (
+    AGE,
     BASIS,
     DRIFT,
     FRESH,
     HELD,
+    IN_FORCE,
     PATIENT,
     QUICK,
+    QUICK_ONE,
+    SEEN_PATIENT,
+    SEEN_QUICK,
+    SEEN_STEADY,
+    STEADY,
+    STEADY_ONE,
     UNUSED,
     WAITING,
 )
@@ -53,17 +65,57 @@ def scores(pulls: Any, z: Any, weights: Any) -> Any:
 
 
 def fold(s: Any, matrices: Any, half_life: float, adaptive: bool) -> None:
-    """Add what is fresh to the patient basis, and set its clock by the part of it that lies outside of that basis."""
+    """Add what is fresh to the patient and the steady basis; set the clock by the part outside of the patient one."""
     features, atoms = matrices.shape[1:]
     fresh = matrices[FRESH] / s[WAITING]
-    rho, weight, least = patient_weights(s, atoms, half_life)
+    rho, steady, weight, least = patient_weights(s, atoms, half_life)
     basis = orthonormal(matrices[PATIENT], matrices[BASIS])
     drift = fresh - np.dot(basis, np.dot(basis.T, fresh))
     matrices[DRIFT] += weight * (drift - matrices[DRIFT])
-    lengths = squares_of(drift), squares_of(matrices[DRIFT])
-    set_patience(s, lengths[0], lengths[1], weight, least, atoms, features - atoms, adaptive)
+    length = squares_of(drift)
+    if adaptive:
+        directions = length * length / max(squares_of(np.dot(drift.T, drift)), 1e-300)
+        mean = squares_of(matrices[DRIFT])
+        set_patience(s, length, directions, mean, weight, least, atoms, features - atoms)
+    else:
+        s[AGE] += s[WAITING]
+        s[WAITING] = 0.0
     matrices[PATIENT] += rho * (fresh - matrices[PATIENT])
+    matrices[STEADY] += steady * (fresh - matrices[STEADY])
     matrices[FRESH] = 0.0
+
+
+def judge(s: Any, matrices: Any, rows: Any, samples: float, in_slab: bool) -> bool:
+    """Compare the snapshots on rows that they have not seen, take new ones when it is time, and choose a basis.
+
+    Return whether another basis is in force than before.
+    """
+    features = rows.shape[1]
+    compared, over = is_compared(s, samples, features)
+    if compared:
+        held = squares_of(np.dot(rows, matrices[SEEN_PATIENT]))
+        steady = squares_of(np.dot(rows, matrices[SEEN_STEADY])) - held
+        quick = 0.0
+        if matrices.shape[0] > QUICK:
+            quick = squares_of(np.dot(rows, matrices[SEEN_QUICK])) - held
+        compare_bases(s, quick, steady, squares_of(rows) - held, samples, features)
+    changed = choose_basis(s, in_slab)
+    if replaces_steady(s):
+        matrices[STEADY] = matrices[PATIENT]
+        matrices[SEEN_STEADY] = matrices[SEEN_PATIENT]
+    if over:
+        matrices[SEEN_PATIENT] = orthonormal(matrices[PATIENT], matrices[BASIS])
+        matrices[SEEN_STEADY] = orthonormal(matrices[STEADY], matrices[BASIS])
+        if matrices.shape[0] > QUICK:
+            matrices[SEEN_QUICK] = matrices[QUICK]
+    return changed
+
+
+def chosen(s: Any, matrices: Any) -> Any:
+    """Return an orthonormal basis of the subspace in force."""
+    if s[IN_FORCE] == QUICK_ONE:
+        return matrices[QUICK].copy()
+    return orthonormal(matrices[STEADY if s[IN_FORCE] == STEADY_ONE else PATIENT], matrices[BASIS])
 
 
 def hold(s: Any, matrices: Any, moment: Any, waiting: Any, rows: Any, samples: float, half_life: float) -> bool:
