@@ -200,9 +200,8 @@ class InSubspace(GradientEstimate):
         if not np.isfinite(squares).all():
             raise ValueError("the mini-batch is not finite: look for NaN, infinity or extreme values in it.")
         admitted = self._admit(new, squares, weights)
-        coordinates = (
-            rows_times(batch, basis) * np.stack([one.factors for one in admitted]).reshape(squares.shape)[..., None]
-        )
+        factors = np.stack([one.factors for one in admitted]).reshape(squares.shape)
+        coordinates = rows_times(batch, basis) * factors[..., None]
         learnt, gamma, inner = self._inner.update(self.inside(new), point, coordinates, weights)
         self.inside(new).array[...] = inner.array
         moved = False
@@ -239,7 +238,8 @@ class InSubspace(GradientEstimate):
             found.append(one)
             if self.again or not mine.any():
                 continue
-            if move_limit(numbers, *one.counts[0], typical, memory["pulls"].shape[-1]):
+            long, short, silent = one.counts[0]
+            if move_limit(numbers, long, short, silent, typical, memory["pulls"].shape[-1]):
                 decide.forget_bases(s)
                 matrices[i, FRESH] = 0.0
             doors[i], tracking[i] = numbers, s
