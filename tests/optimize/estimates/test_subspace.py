@@ -40,6 +40,7 @@ from orthostream.optimize.estimates.subspace.layout import (
     POWER_QUICK,
     POWER_STEADY,
     QUICK_ONE,
+    STEADY_AGE,
     STEADY_ONE,
     TRUST,
     WAITING,
@@ -80,12 +81,14 @@ def error(x: FloatArray, truth: FloatArray) -> float:
     return abs(1.0 - float(np.sum((x.T @ truth) ** 4)) / truth.shape[1])
 
 
-@pytest.mark.parametrize("shape", [(20, 5), (30, 8)])
-def test_with_noise_it_is_closer_than_without_a_subspace(shape: tuple[int, int], rng: Rng) -> None:
-    truth, start = orthogonal(rng, *shape), orthogonal(rng, *shape)
-    batches = rows(rng, truth, 800)
-    ours = error(learnt(batches, start), truth)
-    assert ours < 0.6 * error(learnt(batches, start, Guarded()), truth)
+def test_with_noise_it_is_closer_than_without_a_subspace(rng: Rng) -> None:
+    ratios = []
+    for _ in range(5):
+        truth, start = orthogonal(rng, 30, 8), orthogonal(rng, 30, 8)
+        batches = rows(rng, truth, 600, 0.1)
+        ratios.append(error(learnt(batches, start), truth) / error(learnt(batches, start, Guarded()), truth))
+    assert np.median(ratios) < 0.7
+    assert max(ratios) < 1.4
 
 
 @pytest.mark.parametrize("shape", [(20, 5), (6, 5), (LARGEST + 8, 4)])
@@ -279,12 +282,19 @@ def test_the_clock_runs_unless_a_drift_persists() -> None:
         assert s[WAITING] == 0.0
 
 
-def test_a_leap_in_many_directions_is_a_change_and_in_one_it_is_not() -> None:
-    for directions, changes in ((4.0, 1.0), (1.0, 0.0)):
+def test_a_leap_in_many_directions_sets_the_clock_back_and_in_one_it_does_not() -> None:
+    for directions, back in ((4.0, True), (1.0, False)):
         s = numbers({AGE: 500.0, WAITING: 10.0, TRUST: 0.1, POWER: 1.0})
         decisions.set_patience(s, 100.0, directions, 0.09, 0.05, 0.0, 5, 15)
+        assert (s[AGE] < 20.0) == back
+
+
+def test_another_subspace_is_a_change_unless_all_is_new() -> None:
+    for age, changes in ((10.0, 0.0), (1000.0, 3.0)):
+        s = numbers({STEADY_AGE: age})
+        assert not decisions.is_elsewhere(s, 4.0, 5, 2.0)
+        assert decisions.is_elsewhere(s, 2.0, 5, 2.0)
         assert s[CHANGED] == changes
-        assert (s[AGE] < 20.0) == bool(changes)
 
 
 def test_the_best_basis_is_chosen_with_some_inertia() -> None:

@@ -16,11 +16,11 @@ PUSH, PUSH_YOUNG, YOUNG = 2.0, 4.0, 5.0
 KNOWN = 0.6
 # A drift whose squared length is so many times the mean sets the clock back at once.
 JUMP = 4.0
-# If it is so many times the mean, longer than this for each atom, and the memory longer than so many samples per atom,
-# the subspace is another one: all is learnt anew.
-LEAP, ELSEWHERE, SETTLED = 10.0, 0.2, 20.0
 # But a drift along fewer directions than this share of the atoms may be that of a sample that repeats.
 DIVERSE = 0.3
+# If a new basis has less than this share of its squared length in the last one, the subspace is another one: all is
+# learnt anew. After so many samples per atom that counts as an abrupt change of the stream.
+CLOSE, SETTLED = 0.7, 20.0
 # With fewer atoms than this, "per atom" stands for so many samples.
 FEW = 8
 # Atoms whose pull is below this share of the strongest one's are not scaled up further.

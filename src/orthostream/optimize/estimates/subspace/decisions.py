@@ -12,10 +12,10 @@ from orthostream.optimize.estimates.subspace.constants import (
     AHEAD,
     BLOCK,
     CLEARLY,
+    CLOSE,
     COOL,
     DIVERSE,
     DRIFT_MEMORY,
-    ELSEWHERE,
     ENOUGH,
     EVERY,
     FAR_AHEAD,
@@ -23,7 +23,6 @@ from orthostream.optimize.estimates.subspace.constants import (
     JUMP,
     KNOWN,
     LEAD_MEMORY,
-    LEAP,
     LEAST_LEAD,
     NEAR,
     PART,
@@ -120,8 +119,6 @@ def set_patience(
     usual = s[POWER]
     s[POWER] += weight * (fresh - s[POWER])
     if fresh > JUMP * usual > 0.0 and directions > DIVERSE * atoms:
-        if fresh > max(LEAP * usual, ELSEWHERE * atoms) and s[AGE] > SETTLED * unit:
-            s[CHANGED] += 1.0
         s[AGE] *= (JUMP * usual / fresh) ** 2
     if s[TRUST] < KNOWN and s[POWER] > 0.0:
         ratio = square / (s[TRUST] * s[POWER])
@@ -133,6 +130,18 @@ def set_patience(
     if least > 0.0:
         s[AGE] = min(s[AGE], max(COOL * window / least - COOL * window, 0.0))
     s[WAITING] = 0.0
+
+
+def is_elsewhere(s: Any, inside: float, atoms: int, changes: float) -> bool:
+    """Return whether a new basis spans another subspace, given its squared length in the last one.
+
+    It is reported as an abrupt change, with the ``changes`` that the learner inside has seen, unless all is still new.
+    """
+    if inside > CLOSE * atoms:
+        return False
+    if s[STEADY_AGE] > SETTLED * unit_of_time(atoms):
+        s[CHANGED] += 1.0 + changes
+    return True
 
 
 def quick_weight(s: Any, features: int, half_life: float) -> float:

@@ -30,7 +30,7 @@ from orthostream.optimize.estimates.subspace.layout import (
     WAITING,
     matrices_and_rows,
 )
-from orthostream.optimize.estimates.subspace.spans import chosen, fold, hold, judge, scores
+from orthostream.optimize.estimates.subspace.spans import chosen, fold, hold, judge, scores, squares_of
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch, columns_times, rows_times
 from orthostream.optimize.polar_decomposition import polar
@@ -258,7 +258,6 @@ class InSubspace(GradientEstimate):
         cut = door.shortened(seen.rows, unit * seen.admitted.factors * roots)
         matrices[FRESH] += columns_times(cut, score @ point.T)
         s[WAITING] += samples
-        changes = s[CHANGED]
         due = decide.patient_is_due(s, atoms)
         if due:
             fold(s, matrices, half_life, adaptive > 0.0)
@@ -266,13 +265,13 @@ class InSubspace(GradientEstimate):
         changed = judge(s, matrices, dense, samples, in_slab)
         moment = memory["moment"]
         quick_due = moment.size > 0 and hold(s, matrices, moment, memory["waiting"], dense, samples, half_life)
-        if s[CHANGED] > changes:  # the learner inside starts again in another subspace
-            s[CHANGED] += float(inner["numbers"][CHANGES])
-            inner.array[...] = 0.0
         moved = changed or (quick_due if s[IN_FORCE] == QUICK_ONE else due)
         if moved:
             found = chosen(s, matrices)
-            turn, guess = polar(found.T @ matrices[BASIS], near=np.eye(atoms), low=s[GUESS])
+            product = found.T @ matrices[BASIS]
+            if decide.is_elsewhere(s, squares_of(product), atoms, float(inner["numbers"][CHANGES])):
+                inner.array[...] = 0.0
+            turn, guess = polar(product, near=np.eye(atoms), low=s[GUESS])
             s[GUESS] = float(guess)
             matrices[BASIS] = found @ turn
         memory["tracking"][:] = s

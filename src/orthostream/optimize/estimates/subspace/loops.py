@@ -18,10 +18,14 @@ from orthostream.optimize.estimates.guarded.loops import (
     typical_length,
 )
 from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, PHASE
-from orthostream.optimize.estimates.subspace.decisions import forget_bases, patient_is_due, start_tracking
+from orthostream.optimize.estimates.subspace.decisions import (
+    forget_bases,
+    is_elsewhere,
+    patient_is_due,
+    start_tracking,
+)
 from orthostream.optimize.estimates.subspace.layout import (
     BASIS,
-    CHANGED,
     FRESH,
     GUESS,
     IN_FORCE,
@@ -30,7 +34,7 @@ from orthostream.optimize.estimates.subspace.layout import (
     WAITING,
     matrices_and_rows,
 )
-from orthostream.optimize.estimates.subspace.spans import chosen, fold, hold, judge, scores
+from orthostream.optimize.estimates.subspace.spans import chosen, fold, hold, judge, scores, squares_of
 from orthostream.optimize.polar_decomposition.loops import spectral_oracle
 
 
@@ -89,12 +93,8 @@ def subspace_update(
                 z[i, j] *= unit
         score = np.dot(shorten(scores(pulls, z, admitted), np.sqrt(admitted)), point.T)
         cut = shorten(batch, factors)
-        changes = s[CHANGED]
         moved = track(s, matrices, moment, waiting, cut, score, samples, half_life, adaptive > 0.0, in_slab)
-        if s[CHANGED] > changes:
-            s[CHANGED] += inner[atoms * atoms + CHANGES]
-            inner[:] = 0.0
-        if moved and not align(s, matrices):
+        if moved and not align(s, matrices, inner):
             return gradient, -1.0, block
     if gamma == 0.0 and moved:
         gradient[:] = -np.dot(matrices[BASIS], inside)
@@ -143,13 +143,19 @@ def track(
     return changed or (quick_due if s[IN_FORCE] == QUICK_ONE else due)
 
 
-def align(s: Any, matrices: Any) -> bool:
-    """Put a basis into force, turned in itself to be as close as possible to the last one; False without a proof."""
+def align(s: Any, matrices: Any, inner: Any) -> bool:
+    """Put a basis into force, turned in itself to be as close as possible to the last one; False without a proof.
+
+    If it is not close at all, the learner inside starts again.
+    """
     basis = matrices[BASIS].copy()
     found = chosen(s, matrices)
     product = np.dot(found.T, basis)
     turn, guess, good = spectral_oracle(-product, np.eye(basis.shape[1]), s[GUESS], 1.0)
     s[GUESS] = guess
+    atoms = product.shape[0]
+    if is_elsewhere(s, squares_of(product), atoms, inner[atoms * atoms + CHANGES]):
+        inner[:] = 0.0
     if good:
         matrices[BASIS] = np.dot(found, turn)
     return bool(good)
