@@ -38,7 +38,8 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     then recovers the dictionary of exactly sparse codes exactly, and that of noisy codes as well as the noise allows.
     It chooses the length of its memory by itself: long while the dictionary stays the same, short while it changes. It
     keeps ten matrices of the dictionary's size and a few numbers, and for its first 40 samples per atom a buffer of 20
-    samples per atom, from which it learns several times; nothing grows with the stream.
+    samples per atom, from which it learns several times; nothing grows with the stream. With fewer atoms than features
+    it learns inside of the subspace that they span, which it tracks too.
 
     ============== ============================================ ======================================================
     preset         for                                          what it is
