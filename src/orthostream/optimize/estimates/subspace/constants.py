@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-# The patient basis moves after so many samples per atom, or after this share of its age if that is longer.
-EVERY, PART = 1.0, 0.02
+# The patient basis moves after so many samples per atom, or after this share of its age if that is longer. The share is
+# no round number, so that rounding does not decide between two equal whole numbers of samples.
+EVERY, PART = 1.0, 0.0307
 # The constant c of its weights c / (age + c - 1). The variance of such a mean is 1.12 times that of a plain one, but
 # what was learnt in a poor basis is forgotten.
 COOL = 1.5
@@ -32,6 +33,9 @@ LARGEST = 192
 # It remembers so many samples per feature. New ones wait until there are this many per feature, or so many at least;
 # then it moves.
 QUICK_MEMORY, QUICK_EVERY, LEAST_ROOM = 4.0, 0.5, 16
+# While codes are sparse, the patient basis remembers more than so many samples per atom, and the quick one is behind,
+# the quick one rests: it costs the most.
+LONG = 100.0
 # Samples from one pair of snapshots to the next: so many per feature, and at least so many. They are compared in the
 # second half of that time, so that samples that repeat at once are over by then.
 BLOCK, SHORTEST_BLOCK = 2.0, 128.0

@@ -24,6 +24,7 @@ from orthostream.optimize.estimates.subspace.constants import (
     KNOWN,
     LEAD_MEMORY,
     LEAST_LEAD,
+    LONG,
     NEAR,
     PART,
     PULL_MEMORY,
@@ -151,6 +152,12 @@ def quick_weight(s: Any, features: int, half_life: float) -> float:
     s[REMEMBERED] = counted
     s[UNUSED] = s[HELD] = 0.0
     return samples / counted
+
+
+def quick_rests(s: Any, sparse: bool, atoms: int) -> bool:
+    """Return whether the quick basis need not learn, because nothing moves and it is behind."""
+    settled = sparse and s[IN_FORCE] != QUICK_ONE and s[AGE] > LONG * unit_of_time(atoms)
+    return settled and s[COMPARED] >= ENOUGH and s[LEAD_QUICK] < -AHEAD * math.sqrt(s[POWER_QUICK])
 
 
 def is_compared(s: Any, samples: float, features: int) -> tuple[bool, bool]:

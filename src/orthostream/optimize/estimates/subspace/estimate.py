@@ -92,6 +92,7 @@ class InSubspace(GradientEstimate):
             raise TypeError(f"InSubspace takes a Guarded, got {learner!r}.")
         self.again = again
         self._inner: GradientEstimate = Rehearsal(self.learner) if again else self.learner
+        self._layouts: dict[int, Layout] = {}
         self.objective = self.learner.objective
         self.power, self.degree = self.learner.power, self.learner.degree
 
@@ -116,8 +117,10 @@ class InSubspace(GradientEstimate):
 
     def inside(self, memory: ArrayBlock) -> ArrayBlock:
         """Return the memory of the learner inside, a view."""
-        atoms = memory["pulls"].shape[-1]
-        layout = self.learner.layout((atoms, atoms))
+        atoms = memory.layout.shapes["pulls"][0]
+        layout = self._layouts.get(atoms)
+        if layout is None:
+            layout = self._layouts[atoms] = self.learner.layout((atoms, atoms))
         return ArrayBlock(layout, memory.array[..., -layout.size :])
 
     def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
@@ -263,8 +266,9 @@ class InSubspace(GradientEstimate):
             fold(s, matrices, half_life, adaptive > 0.0)
         dense = cut if isinstance(cut, np.ndarray) else cut.toarray()
         changed = judge(s, matrices, dense, samples, in_slab)
-        moment = memory["moment"]
-        quick_due = moment.size > 0 and hold(s, matrices, moment, memory["waiting"], dense, samples, half_life)
+        moment, quick_due = memory["moment"], False
+        if moment.size > 0 and not decide.quick_rests(s, in_slab, atoms):
+            quick_due = hold(s, matrices, moment, memory["waiting"], dense, samples, half_life)
         moved = changed or (quick_due if s[IN_FORCE] == QUICK_ONE else due)
         if moved:
             found = chosen(s, matrices)

@@ -22,6 +22,7 @@ from orthostream.optimize.estimates.subspace.decisions import (
     forget_bases,
     is_elsewhere,
     patient_is_due,
+    quick_rests,
     start_tracking,
 )
 from orthostream.optimize.estimates.subspace.layout import (
@@ -139,7 +140,9 @@ def track(
     if due:
         fold(s, matrices, half_life, adaptive)
     changed = judge(s, matrices, cut, samples, in_slab)
-    quick_due = moment.size > 0 and hold(s, matrices, moment, waiting, cut, samples, half_life)
+    quick_due = False
+    if moment.size > 0 and not quick_rests(s, in_slab, atoms):
+        quick_due = hold(s, matrices, moment, waiting, cut, samples, half_life)
     return changed or (quick_due if s[IN_FORCE] == QUICK_ONE else due)
 
 
