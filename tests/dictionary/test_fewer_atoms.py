@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from orthostream import OrthogonalDictionaryLearning
+from orthostream._compile import without_numba
 from orthostream._typing import FloatArray
 from orthostream.metrics import recovery_error
 from orthostream.optimize import Guarded, InSubspace
@@ -73,6 +74,14 @@ def test_a_learner_that_was_saved_without_a_subspace_goes_on(tmp_path: Path, mon
     np.testing.assert_allclose(again.components_, before.components_, atol=1e-12)
     error = recovery_error(before.components_, atoms)
     assert recovery_error(fed(again, rows[2000:]).components_, atoms) < 0.7 * error
+
+
+def test_compiled_and_plain_learners_agree_also_while_young() -> None:
+    _, rows = stream(7, 300)
+    compiled = fed(Learner(5, random_state=0), rows)
+    with without_numba():
+        plain = fed(Learner(5, random_state=0), rows)
+    np.testing.assert_allclose(compiled.components_, plain.components_, atol=1e-8)
 
 
 def test_one_row_of_1e100_and_readings_that_are_stuck() -> None:

@@ -196,6 +196,8 @@ class InSubspace(GradientEstimate):
         """Return the gradient of the learner inside, in the basis, gamma, and the memory."""
         if x.ndim > 2 and not isinstance(batch, np.ndarray):
             batch = batch.toarray()
+        if self.again and not self.inside(memory)["guard"][..., SEEN].all():
+            return memory["gradient"], 0.0, memory  # there is nothing yet that could be rehearsed
         new = ArrayBlock(memory.layout, memory.array.copy())
         basis = new["matrices"][..., BASIS, :, :]
         point = basis.mT @ x
