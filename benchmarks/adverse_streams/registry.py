@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import amplitudes, changes, readings, repeats, silences, sizes, supports
+from . import amplitudes, changes, readings, repeats, silences, sizes, subspaces, supports
 from .stream import Case
 
 #: Names are part of the seed: a stream keeps its numbers whatever is added before it.
@@ -76,6 +76,30 @@ CASES = (
     Case("mini-batches of 1", partial(sizes.batches_of, batch=1), steps=5000),
     Case("N=20 K=5, noise .2", partial(sizes.few_atoms, size=20, atoms=5, noise=0.2), atoms=5),
     Case("N=50 K=10, noise .05", partial(sizes.few_atoms, size=50, atoms=10, noise=0.05), atoms=10),
+    Case("N=50 K=10, noise .2", partial(sizes.few_atoms, size=50, atoms=10, noise=0.2), atoms=10),
+    Case("N=100 K=10, noise .1", partial(sizes.few_atoms, size=100, atoms=10, noise=0.1), atoms=10),
+    Case("N=200 K=8, noise .1", partial(sizes.few_atoms, size=200, atoms=8, noise=0.1), steps=800, atoms=8),
+    Case("N=12 K=11, noise .05", partial(sizes.few_atoms, size=12, atoms=11, noise=0.05), atoms=11),
+    Case("N=20 K=1, noise .1", partial(sizes.few_atoms, size=20, atoms=1, noise=0.1), atoms=1),
+    Case("N=30 K=8, theta .7", partial(sizes.few_atoms, size=30, atoms=8, noise=0.05, sparsity=0.7), atoms=8),
+    Case("N=30 K=8, theta .1", partial(sizes.few_atoms, size=30, atoms=8, noise=0.05, sparsity=0.1), atoms=8),
+    # Fewer atoms than features.
+    Case("subspace, uneven noise to .2", partial(subspaces.uneven_noise, largest=0.2), atoms=5),
+    Case("subspace, uneven noise to .5", partial(subspaces.uneven_noise, largest=0.5), atoms=5),
+    Case("subspace, normal direction of .45", partial(subspaces.normal_direction, deviation=0.45), atoms=5),
+    Case("subspace, normal direction of .6", partial(subspaces.normal_direction, deviation=0.6), atoms=5),
+    Case("subspace, normal direction of 2", partial(subspaces.normal_direction, deviation=2.0), atoms=5),
+    Case("subspace, Laplacian codes", subspaces.laplacian, atoms=5),
+    Case("subspace, bursts", subspaces.bursts, atoms=5),
+    Case("subspace, 20 % missing", partial(subspaces.missing, part=0.2), atoms=5),
+    Case("subspace, outliers, .1 % of readings x 1000", subspaces.outliers, atoms=5),
+    Case("subspace, sensor stuck at 100 in 1 % of rows", subspaces.stuck_sensor, atoms=5),
+    Case("subspace, samples repeated 50 times", subspaces.repeated, atoms=5),
+    Case("subspace, abrupt change", subspaces.abrupt_change, atoms=5),
+    Case("subspace, drift .0005", partial(subspaces.drift, angle=0.0005), atoms=5),
+    Case("subspace, drift .002", partial(subspaces.drift, angle=0.002), atoms=5),
+    Case("subspace, drift .01", partial(subspaces.drift, angle=0.01), atoms=5),
+    Case("subspace, drift .002 without noise", partial(subspaces.drift, angle=0.002, noise=0.0), atoms=5),
     # Changes.
     Case("abrupt change", changes.abrupt_change),
     Case("two regimes in turns", changes.regimes),

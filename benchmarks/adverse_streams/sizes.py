@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .stream import BATCH, SIZE, Stream, mixed, orthonormal, sparse_codes
+from .stream import BATCH, SIZE, SPARSITY, Stream, mixed, orthonormal, sparse_codes
 
 
 def batches_of(rng: np.random.Generator, steps: int, batch: int) -> Stream:
@@ -19,6 +19,8 @@ def uneven_batches(rng: np.random.Generator, steps: int, largest: int = 100) -> 
     return Stream(truth, (sparse_codes(rng, size, SIZE) @ truth.T for size in sizes))
 
 
-def few_atoms(rng: np.random.Generator, steps: int, size: int, atoms: int, noise: float) -> Stream:
+def few_atoms(
+    rng: np.random.Generator, steps: int, size: int, atoms: int, noise: float, sparsity: float = SPARSITY
+) -> Stream:
     """Use fewer atoms than features, with noise in all directions."""
-    return mixed(rng, sparse_codes(rng, steps * BATCH, atoms), size=size, noise=noise)
+    return mixed(rng, sparse_codes(rng, steps * BATCH, atoms, sparsity), size=size, noise=noise)

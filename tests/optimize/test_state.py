@@ -14,6 +14,7 @@ from orthostream.optimize import (
     CoolThenConstant,
     Guarded,
     HandOver,
+    InSubspace,
     L1Ball,
     L2Ball,
     LeastSquares,
@@ -55,6 +56,12 @@ CASES: dict[str, tuple[StochasticFrankWolfe, tuple[int, ...], Any]] = {
         (2,),
         np.float64,
     ),
+    "in a subspace": (StochasticFrankWolfe(SpectralBall(), InSubspace(), post_step=PolarStep()), (), np.float64),
+    "in a subspace, stack": (
+        StochasticFrankWolfe(SpectralBall(), InSubspace(), post_step=PolarStep()),
+        (3,),
+        np.float64,
+    ),
     "replay": (StochasticFrankWolfe(SpectralBall(), Replay(), post_step=PolarStep()), (2,), np.float64),
     "sparse eigenvectors": (StochasticFrankWolfe(L2Ball(), SparseEigenvectors()), (2,), np.float64),
     "sparse eigenvectors, sketched, a stack": (
@@ -72,6 +79,8 @@ def start(name: str, rng: np.random.Generator) -> tuple[StochasticFrankWolfe, St
     solver, stack, dtype = CASES[name]
     size = 24 if "large" in name else 6
     core = (size, size) if solver.feasible.core_ndim == 2 else (size,)
+    if isinstance(solver.estimate, InSubspace):
+        core = (size, 2)
     return solver, solver.init(solver.feasible.lmo(rng.standard_normal((*stack, *core))).astype(dtype))
 
 

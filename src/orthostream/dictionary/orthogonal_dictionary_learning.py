@@ -20,6 +20,7 @@ from orthostream.optimize import (
     Callback,
     GradientEstimate,
     Guarded,
+    InSubspace,
     MixedMemories,
     Objective,
     Replay,
@@ -38,7 +39,8 @@ class OrthogonalDictionaryLearning(CodingEstimator):
     then recovers the dictionary of exactly sparse codes exactly, and that of noisy codes as well as the noise allows.
     It chooses the length of its memory by itself: long while the dictionary stays the same, short while it changes. It
     keeps ten matrices of the dictionary's size and a few numbers, and for its first 40 samples per atom a buffer of 20
-    samples per atom, from which it learns several times; nothing grows with the stream.
+    samples per atom, from which it learns several times; nothing grows with the stream. With fewer atoms than features
+    it learns inside of the subspace that they span, which it tracks too.
 
     ============== ============================================ ======================================================
     preset         for                                          what it is
@@ -216,9 +218,18 @@ class OrthogonalDictionaryLearning(CodingEstimator):
 
     def _make_solver(self) -> StochasticFrankWolfe:
         objective, schedule, post_step = parts_by_name(self.contrast, self.schedule, self.average)
-        if self._passing and isinstance(objective, Guarded):
-            objective = Guarded(objective.course, skip_repeats=False)
+        if type(objective) is Guarded and objective is not self.contrast:
+            if self._passing:
+                objective = Guarded(objective.course, skip_repeats=False)
+            if self._has_fewer_atoms():
+                objective = InSubspace(objective)
         return StochasticFrankWolfe(SpectralBall(), objective, schedule, post_step, average=self.average)
+
+    def _has_fewer_atoms(self) -> bool:
+        """Return whether there are fewer atoms than features; False before the number of features is known."""
+        if self.n_components is None or not hasattr(self, "n_features_in_"):
+            return False
+        return self.n_components < self.n_features_in_
 
     def _look_at(self, rows: Any, *, is_stream: bool) -> None:
         if self._is_strict():

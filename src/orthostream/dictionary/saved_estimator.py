@@ -122,7 +122,7 @@ class SavedEstimator:
         estimator._dtype = np.dtype(header.get("dtype", str(state["x"].dtype)))
         own = {name: parameters[name] for name in header.get("own", ())}
         saved = cls(**(words | own))  # with the parameters at the time of saving: its solver must read the state
-        saved.scale_ = estimator.scale_
+        saved.scale_, saved.n_features_in_ = estimator.scale_, estimator.n_features_in_
         before = saved._make_solver()
         estimator.state_ = before.restore(state)
         estimator.solver_ = estimator._make_solver()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.optimize import Guarded, State, StochasticFrankWolfe
+from orthostream.optimize import GradientEstimate, Guarded, InSubspace, State, StochasticFrankWolfe
 from orthostream.optimize.estimates.guarded.constants import MOST_REPEATS
 from orthostream.optimize.estimates.guarded.rehearsal import Rehearsal
 
@@ -46,8 +46,7 @@ class Youth:
         self.rows = np.concatenate([self.rows, rows])[-BUFFER * self.atoms :]
         self.owed += TIMES * len(rows)
         size = max(len(rows), min(int(AT_A_TIME * self.atoms), LARGER * len(rows)))
-        assert isinstance(solver.estimate, Guarded)
-        again = StochasticFrankWolfe(solver.feasible, Rehearsal(solver.estimate), post_step=solver.post_step)
+        again = StochasticFrankWolfe(solver.feasible, _rehearsal(solver.estimate), post_step=solver.post_step)
         t, average = state.t, state.average
         state = state._replace(average=None)
         while self.owed >= size:
@@ -87,4 +86,12 @@ class Youth:
 
 def has_youth(solver: StochasticFrankWolfe, state: State) -> bool:
     """Return whether a learner with this solver rehearses while it is young: if the estimate can, and memory allows."""
-    return isinstance(solver.estimate, Guarded) and BUFFER * state.x.size <= LARGEST
+    return isinstance(solver.estimate, Guarded | InSubspace) and BUFFER * state.x.size <= LARGEST
+
+
+def _rehearsal(estimate: GradientEstimate) -> GradientEstimate:
+    """Return the estimate for samples that were seen before. Those in a subspace do not move it."""
+    if isinstance(estimate, InSubspace):
+        return InSubspace(estimate.learner, again=True)
+    assert isinstance(estimate, Guarded)
+    return Rehearsal(estimate)

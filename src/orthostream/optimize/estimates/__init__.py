@@ -7,11 +7,13 @@ from orthostream.optimize.estimates.mixed_memories import MixedMemories
 from orthostream.optimize.estimates.replay import Replay
 from orthostream.optimize.estimates.running_mean import RunningMean
 from orthostream.optimize.estimates.sparse_eigenvectors import SparseEigenvectors
+from orthostream.optimize.estimates.subspace import InSubspace
 
 __all__ = [
     "GradientEstimate",
     "Guarded",
     "HandOver",
+    "InSubspace",
     "MixedMemories",
     "Replay",
     "Report",

@@ -219,7 +219,7 @@ class Guarded(GradientEstimate):
         typical = arrays.typical_lengths(squares, weights)
         self._begin(new, numbers, x, squares, typical)
         limits = np.reshape(np.exp([g[LIMIT] for g in numbers]), stack)
-        fresh = self._without_repeats(numbers, batch, weights, stack) if self.skip_repeats else weights
+        fresh = without_repeats(numbers, batch, weights, stack) if self.skip_repeats else weights
         door = arrays.admit(squares, fresh, limits)
         forget = [
             decide.move_limit(g, counts[0], counts[1], counts[2], length, x.shape[-1])
@@ -252,21 +252,6 @@ class Guarded(GradientEstimate):
         if not any(which) or not isinstance(batch, np.ndarray):
             return None
         return np.where(np.reshape(which, mean.shape[:-1])[..., None], mean, 0.0)
-
-    @staticmethod
-    def _without_repeats(
-        numbers: list[list[float]], batch: Batch, weights: FloatArray | None, stack: tuple[int, ...]
-    ) -> FloatArray | None:
-        """Return the weights of the samples, 0 for those that only repeat the ones before."""
-        signed = list(zip(numbers, arrays.signatures(batch, stack), strict=True))
-        repeats = np.array([[decide.is_repeat(g, LAST_SAMPLE, one) for one in each] for g, each in signed])
-        for i, (g, each) in enumerate(signed):
-            total = sum(one * decide.signature_weight(place) for place, one in enumerate(each))
-            repeats[i] |= decide.is_repeat(g, LAST_BATCH, total)
-        if not repeats.any():
-            return weights
-        fresh = ~repeats.reshape(*stack, -1)
-        return fresh * (1.0 if weights is None else weights)
 
     @staticmethod
     def _begin(
@@ -368,6 +353,21 @@ class Guarded(GradientEstimate):
             if decide.block_is_over(g):
                 matrices[i, ANCHOR] = polar(matrices[i, MEAN_POINT], near=matrices[i, ANCHOR], low=MEAN_GUESS)[0]
                 matrices[i, COURSE] = points[i]
+
+
+def without_repeats(
+    numbers: list[list[float]], batch: Batch, weights: FloatArray | None, stack: tuple[int, ...]
+) -> FloatArray | None:
+    """Return the weights of the samples, 0 for those that only repeat the ones before."""
+    signed = list(zip(numbers, arrays.signatures(batch, stack), strict=True))
+    repeats = np.array([[decide.is_repeat(g, LAST_SAMPLE, one) for one in each] for g, each in signed])
+    for i, (g, each) in enumerate(signed):
+        total = sum(one * decide.signature_weight(place) for place, one in enumerate(each))
+        repeats[i] |= decide.is_repeat(g, LAST_BATCH, total)
+    if not repeats.any():
+        return weights
+    fresh = ~repeats.reshape(*stack, -1)
+    return fresh * (1.0 if weights is None else weights)
 
 
 def _is_trusted(memory: ArrayBlock) -> BoolArray:

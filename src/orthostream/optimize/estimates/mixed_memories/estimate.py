@@ -151,6 +151,10 @@ class MixedMemories(GradientEstimate):
         trace = np.trace(memory["moments"][..., -1, :, :], axis1=-2, axis2=-1)
         return np.asarray(trace / (features * np.where(total > 0.0, total, 1.0)))
 
+    def energies(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        """Return the mean squared coefficient of each atom over all samples, times their weight."""
+        return np.asarray((x * (memory["moments"][..., -1, :, :] @ x)).sum(axis=-2))
+
     def report(self, memory: ArrayBlock, samples: int) -> Report:
         """Return the number of last samples that have half of the weight in the mean mixture of memories."""
         rates = forgetting_rates(memory["moments"].shape[-1])
