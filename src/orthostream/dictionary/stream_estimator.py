@@ -66,8 +66,6 @@ class StreamEstimator(SavedEstimator, WaitingRows, ClassNamePrefixFeaturesOutMix
         """Return the size of mini-batches for `fit` if ``batch_size`` is None, and the smallest number of its steps."""
         return _FIT_BATCH, _FIT_STEPS
 
-    # -- learning ------------------------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from scratch, with the data set as a stream.
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray
 from orthostream.optimize.estimates.guarded.constants import FAINT, SHIFT_ANCHOR, SILENCE, TINY
-from orthostream.optimize.estimates.guarded.decisions import signature_weight
 from orthostream.optimize.estimates.guarded.layout import (
     ANCHOR,
     COURSE,
@@ -38,14 +37,6 @@ def squared_lengths(batch: Batch) -> FloatArray:
     if isinstance(batch, np.ndarray):
         return np.asarray(np.vecdot(batch, batch))
     return np.asarray(batch.power(2).sum(axis=1)).reshape(-1)
-
-
-def signatures(batch: Batch, stack: tuple[int, ...]) -> list[list[float]]:
-    """Return a number for each sample, the same for samples that are the same, of each problem."""
-    weights = np.array([signature_weight(j) for j in range(batch.shape[-1])])
-    numbers = np.broadcast_to(np.asarray(batch @ weights), (*stack, batch.shape[-2]))
-    each: list[list[float]] = numbers.reshape(-1, batch.shape[-2]).tolist()
-    return each
 
 
 def typical_lengths(squares: FloatArray, weights: FloatArray | None) -> list[float]:

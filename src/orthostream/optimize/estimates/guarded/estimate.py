@@ -36,9 +36,11 @@ from orthostream.optimize.estimates.guarded.layout import (
     SEEN,
     TRUSTED,
 )
+from orthostream.optimize.estimates.guarded.mean import learn_mean, offset_of
+from orthostream.optimize.estimates.guarded.repeats import without_repeats
 from orthostream.optimize.estimates.hand_over import HandOver
-from orthostream.optimize.estimates.hand_over.estimate import padded
 from orthostream.optimize.estimates.hand_over.layout import CHANGES, COUNT, FORCE
+from orthostream.optimize.estimates.hand_over.saved_memory import padded
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch
 from orthostream.optimize.polar_decomposition import polar
@@ -53,7 +55,10 @@ _KERNEL = Kernel(
     "guarded_update",
     (
         *(_POLAR + name for name in ("coefficients", "loops")),
-        *(_COURSE + name for name in ("constants", "layout", "decisions", "turning", "loops")),
+        *(
+            _COURSE + name
+            for name in ("constants", "layout", "decisions", "advantage", "advantage_loops", "turning", "loops")
+        ),
         *(_HERE + name for name in ("constants", "layout", "decisions", "loops")),
     ),
 )
@@ -211,7 +216,7 @@ class Guarded(GradientEstimate):
         new = ArrayBlock(memory.layout, memory.array.copy())
         stack = x.shape[:-2]
         numbers: list[list[float]] = new["guard"].reshape(-1, GUARD_COUNT).tolist()
-        offset = self._offset(new, numbers, batch)
+        offset = offset_of(new, numbers, batch)
         centred = batch if offset is None else batch - offset[..., None, :]
         squares = np.broadcast_to(arrays.squared_lengths(centred), (*stack, centred.shape[-2]))
         if not np.isfinite(squares).all():
@@ -244,16 +249,6 @@ class Guarded(GradientEstimate):
         return new["gradient"], gamma, new
 
     @staticmethod
-    def _offset(memory: ArrayBlock, numbers: list[list[float]], batch: Batch) -> FloatArray | None:
-        """Return the mean of the samples where it is an offset and zero elsewhere; None if it is zero everywhere."""
-        mean = memory["mean"]
-        squares = np.reshape(np.vecdot(mean, mean), -1).tolist()
-        which = [decide.has_offset(g, square) for g, square in zip(numbers, squares, strict=True)]
-        if not any(which) or not isinstance(batch, np.ndarray):
-            return None
-        return np.where(np.reshape(which, mean.shape[:-1])[..., None], mean, 0.0)
-
-    @staticmethod
     def _begin(
         memory: ArrayBlock, numbers: list[list[float]], x: FloatArray, squares: FloatArray, typical: list[float]
     ) -> None:
@@ -282,7 +277,7 @@ class Guarded(GradientEstimate):
         shares = door.weights / np.where(totals > 0.0, totals, 1.0)[..., None]
         units = np.reshape(np.exp([-0.5 * g[LIMIT] for g in numbers]), stack)
         per_atom = [max(samples, 1e-200) / atoms for samples in door.samples]
-        self._learn_mean(memory, numbers, uncentred, shares, door.samples)
+        learn_mean(memory, numbers, uncentred, shares, door.samples)
         rho = np.reshape([decide.anchor_weight(g) for g in numbers], stack)
         due = [decide.count_batch(g, each) for g, each in zip(numbers, per_atom, strict=True)]
         matrices = memory["matrices"]
@@ -301,20 +296,6 @@ class Guarded(GradientEstimate):
             self._move_anchor(matrices, numbers, np.reshape(moves, stack), np.reshape(weights, stack))
         self._judge(memory, numbers, x)
         return gamma
-
-    @staticmethod
-    def _learn_mean(
-        memory: ArrayBlock, numbers: list[list[float]], uncentred: Batch, shares: FloatArray, samples: list[float]
-    ) -> None:
-        mean = memory["mean"]
-        fresh, lengths = arrays.mean_sample(uncentred, shares)
-        weights = [
-            decide.mean_weight(g, each, memory["moments"].shape[-1]) if each > 0.0 else 0.0
-            for g, each in zip(numbers, samples, strict=True)
-        ]
-        mean += np.reshape(weights, mean.shape[:-1])[..., None] * (fresh - mean)
-        for g, weight, length in zip(numbers, weights, np.reshape(lengths, -1).tolist(), strict=True):
-            g[LENGTH] += weight * (length - g[LENGTH])
 
     @staticmethod
     def _move_anchor(matrices: FloatArray, numbers: list[list[float]], moves: BoolArray, weights: FloatArray) -> None:
@@ -353,21 +334,6 @@ class Guarded(GradientEstimate):
             if decide.block_is_over(g):
                 matrices[i, ANCHOR] = polar(matrices[i, MEAN_POINT], near=matrices[i, ANCHOR], low=MEAN_GUESS)[0]
                 matrices[i, COURSE] = points[i]
-
-
-def without_repeats(
-    numbers: list[list[float]], batch: Batch, weights: FloatArray | None, stack: tuple[int, ...]
-) -> FloatArray | None:
-    """Return the weights of the samples, 0 for those that only repeat the ones before."""
-    signed = list(zip(numbers, arrays.signatures(batch, stack), strict=True))
-    repeats = np.array([[decide.is_repeat(g, LAST_SAMPLE, one) for one in each] for g, each in signed])
-    for i, (g, each) in enumerate(signed):
-        total = sum(one * decide.signature_weight(place) for place, one in enumerate(each))
-        repeats[i] |= decide.is_repeat(g, LAST_BATCH, total)
-    if not repeats.any():
-        return weights
-    fresh = ~repeats.reshape(*stack, -1)
-    return fresh * (1.0 if weights is None else weights)
 
 
 def _is_trusted(memory: ArrayBlock) -> BoolArray:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from orthostream._typing import BoolArray, FloatArray, IntArray
+from orthostream._typing import FloatArray, IntArray
 from orthostream.optimize.estimates.hand_over.constants import TINY
 from orthostream.optimize.estimates.hand_over.layout import BENT, FORCE, GATE, GATED, POWER, SQUARE, TOGETHER
 from orthostream.optimize.objectives.base import Batch, rows_times
@@ -89,13 +89,13 @@ def open_gates(heard: Heard, odds: Number, slope: Number) -> FloatArray:
     """Fill the layers of the gates; return the means of all layers over the samples."""
     layers = heard.layers
     square, gates = layers[..., SQUARE, :, :], layers[..., GATE, :, :]
-    _gates(square, odds, slope, gates)
+    gates_of(square, odds, slope, gates)
     np.multiply(layers[..., SIZE, :, :], square, out=layers[..., BENT, :, :])
     np.multiply(gates, square, out=layers[..., GATED, :, :])
     return (heard.shares[..., None, None, :] @ layers)[..., 0, :]
 
 
-def _gates(square: FloatArray, odds: Number, slope: Number, out: FloatArray | None = None) -> FloatArray:
+def gates_of(square: FloatArray, odds: Number, slope: Number, out: FloatArray | None = None) -> FloatArray:
     """Return the probability of the slab, 1 / (1 + exp(-odds - slope z^2))."""
     out = np.multiply(square, slope, out=out)
     out += odds
@@ -111,7 +111,7 @@ def mean_over_atoms(means: FloatArray) -> list[list[float]]:
 
 def gate(heard: Heard, odds: Number, slope: Number) -> FloatArray:
     """Return the probability that each coefficient belongs to the slab."""
-    return _gates(heard.layers[..., SQUARE, :, :], odds, slope)
+    return gates_of(heard.layers[..., SQUARE, :, :], odds, slope)
 
 
 def score(factor: FloatArray, heard: Heard, shift: Number, unit: Number) -> FloatArray:
@@ -120,41 +120,6 @@ def score(factor: FloatArray, heard: Heard, shift: Number, unit: Number) -> Floa
     result *= heard.z
     result *= heard.shares[..., None] * unit
     return result
-
-
-def unit_sizes(heard: Heard) -> tuple[FloatArray, FloatArray]:
-    """Return |z| for samples of unit length, and its mean over the samples for each atom."""
-    lengths = np.sqrt(np.maximum(np.vecdot(heard.z, heard.z), TINY))
-    sizes = np.abs(heard.z)
-    sizes /= lengths[..., None]
-    return sizes, (heard.shares[..., None, :] @ sizes)[..., 0, :]
-
-
-def advantage(
-    sizes: FloatArray, shares: FloatArray, scales: FloatArray, awake: BoolArray, unit: Sequence[Number]
-) -> list[tuple[float, float, float]]:
-    """Return what `learn_advantage` learns from samples of unit length, of each problem.
-
-    ``scales`` are those of the Laplacians of the atoms, and ``unit`` is the mixture as sparsity, slab, odds and slope.
-    """
-    sparsity, slab, odds, slope = unit
-    squares = sizes * sizes
-    gates = _gates(squares, odds, slope)
-    closed = gates.mean(axis=-1), (gates * squares).mean(axis=-1)
-    heights = np.logaddexp(0.0, -odds - slope * squares) - 0.5 * squares / slab
-    heights += (
-        sizes / np.where(awake, scales, 1.0)[..., None, :] + np.log(2.0 * np.where(awake, scales, 1.0))[..., None, :]
-    )
-    counts = awake.sum(axis=-1)
-    likelihood = (heights * awake[..., None, :]).sum(axis=-1)
-    sums = [np.reshape(np.vecdot(one, shares), -1).tolist() for one in (*closed, likelihood)]
-    first = np.broadcast_to(np.log(sparsity) - 0.5 * np.log(2.0 * math.pi * slab), (*counts.shape, 1, 1)).reshape(-1)
-    return [
-        (opened, signal, constant + gain / count if 2 * count >= awake.shape[-1] else 0.0)
-        for opened, signal, gain, constant, count in zip(
-            *sums, first.tolist(), np.reshape(counts, -1).tolist(), strict=True
-        )
-    ]
 
 
 def misfit(heard: Heard) -> list[float]:
@@ -177,7 +142,7 @@ def gain_of_turning(heard: Heard, first: IntArray, second: IntArray, odds: Numbe
         a, b = np.moveaxis(np.take_along_axis(z, pair, axis=-1), -1, 0)
     terms = np.stack([a, b, HALF * (a + b), HALF * (a - b)], axis=-1)
     terms *= terms
-    terms = np.log(_gates(terms, odds, slope, terms), out=terms) @ _TURNED
+    terms = np.log(gates_of(terms, odds, slope, terms), out=terms) @ _TURNED
     gains: list[float] = (np.vecdot(terms, heard.shares) * (first != second)).reshape(-1).tolist()
     return gains
 
@@ -266,3 +231,8 @@ def most_alike(rows: FloatArray, together: FloatArray, asleep: list[float]) -> l
 def _below(atoms: int) -> tuple[Any, Any]:
     """Return the indices on and below the diagonal of a matrix."""
     return np.tril_indices(atoms)
+
+
+def spread(values: Sequence[tuple[float, ...]], stack: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return the numbers of all problems: floats for a single problem, arrays of shape (*stack, 1, 1) for a stack."""
+    return values[0] if not stack else tuple(np.array(values).T.reshape(-1, *stack, 1, 1))

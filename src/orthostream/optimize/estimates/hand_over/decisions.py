@@ -9,8 +9,8 @@ import math
 from typing import Any
 
 from orthostream.optimize.estimates.hand_over.constants import (
-    ADVANTAGE_MEMORY,
     ALARM,
+    ALWAYS,
     ASLEEP,
     ASTRAY,
     BELONGS,
@@ -37,8 +37,6 @@ from orthostream.optimize.estimates.hand_over.constants import (
     SLEEPS,
     SPARSE,
     STUCK,
-    UNIT_LEAST,
-    UNIT_RARE,
     WAIT,
     WIDE,
     WIDE_MEMORY,
@@ -66,7 +64,6 @@ from orthostream.optimize.estimates.hand_over.layout import (
     TRUST,
     TURN,
     UNIT_OPEN,
-    UNIT_SIGNAL,
     WAITED,
 )
 
@@ -81,39 +78,17 @@ def start(n: Any, energy: float) -> None:
 
 def mixture(n: Any) -> tuple[float, float, float]:
     """Return the sparsity, the spike and the slab that the running means describe."""
-    return _mixture(n[OPEN], n[SIGNAL], n[ENERGY], 1e-3, LEAST)
+    return mixture_of(n[OPEN], n[SIGNAL], n[ENERGY], 1e-3, LEAST)
 
 
-def _mixture(opened: float, signal: float, energy: float, rare: float, least: float) -> tuple[float, float, float]:
+def mixture_of(opened: float, signal: float, energy: float, rare: float, least: float) -> tuple[float, float, float]:
+    """Return sparsity, spike and slab, none of them more extreme than the shares ``rare`` and ``least``."""
     sparsity = min(max(opened, rare), 1.0 - rare)
     slab = signal / max(opened, 1e-12)
     if not slab > 0.0:
         slab = 1.0
     spike = (energy - signal) / (1.0 - sparsity)
     return sparsity, min(max(spike, least * slab), 0.9 * slab), slab
-
-
-def unit_mixture(n: Any, atoms: int) -> tuple[float, float, float]:
-    """Return sparsity, spike and slab of the coefficients of samples of unit length.
-
-    None of them is extreme, so that online EM gets away from there when the stream changes.
-    """
-    if n[UNIT_OPEN] == 0.0:
-        n[UNIT_OPEN], n[UNIT_SIGNAL] = 0.5, 0.5 / (0.75 * atoms)
-    return _mixture(n[UNIT_OPEN], n[UNIT_SIGNAL], 1.0 / atoms, UNIT_RARE, UNIT_LEAST)
-
-
-def learn_advantage(n: Any, opened: float, signal: float, gain: float, per_atom: float) -> None:
-    """Add a mini-batch of samples of unit length; ``gain`` is the log-likelihood of a coefficient, less a Laplacian's.
-
-    Samples differ in length more than their codes differ in sparsity: flat and textured patches of a photograph look
-    like spike and slab, until each is taken for itself.
-    """
-    first = 1.0 / (n[STEPS] + 1.0)
-    weight = max(min(1.0, per_atom / MIXTURE_MEMORY), first)
-    n[UNIT_OPEN] += weight * (opened - n[UNIT_OPEN])
-    n[UNIT_SIGNAL] += weight * (signal - n[UNIT_SIGNAL])
-    n[ADVANTAGE] += max(min(1.0, per_atom / ADVANTAGE_MEMORY), first) * (gain - n[ADVANTAGE])
 
 
 def least_energy(n: Any) -> float:
@@ -142,14 +117,19 @@ def widened(spike: float, slab: float) -> float:
     return min(max(WIDEST * slab, spike), WIDEN * spike)
 
 
-def widest(n: Any, spike: float, slab: float, per_atom: float) -> float:
-    """Return the spike that the gradient uses for two atoms whose gates always open together.
+def has_pair(n: Any) -> bool:
+    """Return whether spike and slab has two atoms whose gates always open together."""
+    return bool(n[PHASE] == 1.0 and n[ALIKE] > ALWAYS)
+
+
+def wide_mixture(n: Any, sparsity: float, spike: float, slab: float, per_atom: float) -> tuple[float, float, float]:
+    """Return the mixture, with the spike that is used for two atoms whose gates always open together.
 
     They may be a mixture of two true atoms. A narrow spike exerts no force on such a pair: what one atom holds of the
     other is already slab. A wide one separates them; it narrows as the memory gets longer.
     """
     cooled: float = min(1.0, WIDE_MEMORY / (per_atom * n[AGE]))
-    return max(widened(spike, slab), WIDE * cooled * cooled * slab)
+    return sparsity, max(widened(spike, slab), WIDE * cooled * cooled * slab), slab
 
 
 def turning_weight(per_atom: float) -> float:

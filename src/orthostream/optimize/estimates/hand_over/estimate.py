@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,9 @@ from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.hand_over import arrays
 from orthostream.optimize.estimates.hand_over import decisions as decide
-from orthostream.optimize.estimates.hand_over.constants import ALWAYS, FEW_ATOMS, NOTHING, ROUNDING, SILENT
+from orthostream.optimize.estimates.hand_over.advantage_arrays import compare_with_laplacians
+from orthostream.optimize.estimates.hand_over.constants import FEW_ATOMS, NOTHING, ROUNDING
 from orthostream.optimize.estimates.hand_over.layout import (
-    ALIKE,
     BEND,
     CHANGES,
     COUNT,
@@ -35,7 +34,8 @@ from orthostream.optimize.estimates.hand_over.layout import (
     TRUST,
     UNIT_SIZE,
 )
-from orthostream.optimize.estimates.hand_over.turning import turn_pairs
+from orthostream.optimize.estimates.hand_over.saved_memory import padded
+from orthostream.optimize.estimates.hand_over.turning_arrays import turn_where_together
 from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.objectives.base import Batch, Objective, columns_times
 from orthostream.optimize.objectives.lp_contrast import LpContrast
@@ -49,6 +49,8 @@ _KERNEL = Kernel(
         "orthostream.optimize.estimates.hand_over.constants",
         "orthostream.optimize.estimates.hand_over.layout",
         "orthostream.optimize.estimates.hand_over.decisions",
+        "orthostream.optimize.estimates.hand_over.advantage",
+        "orthostream.optimize.estimates.hand_over.advantage_loops",
         "orthostream.optimize.estimates.hand_over.turning",
         "orthostream.optimize.estimates.hand_over.loops",
     ),
@@ -227,7 +229,7 @@ class HandOver(GradientEstimate):
     def _score(self, problems: list[_Problem], memory: ArrayBlock, heard: arrays.Heard, whole: bool) -> FloatArray:
         """Compute the gates and weigh the evidence; return the score of the contrast in force."""
         stack = memory.array.shape[:-1]
-        odds, slope = _spread([decide.log_odds(*one.mixture) for one in problems], stack)
+        odds, slope = arrays.spread([decide.log_odds(*one.mixture) for one in problems], stack)
         fresh = arrays.open_gates(heard, odds, slope)
         means, rows = arrays.mean_over_atoms(fresh), memory["atoms"]
         first = [one.n[STEPS] == 1.0 for one in problems]
@@ -246,14 +248,18 @@ class HandOver(GradientEstimate):
                 decide.log_odds(a, decide.widened(spike, slab), slab)
                 for a, spike, slab in (one.mixture for one in problems)
             ]
-            gates = arrays.gate(heard, *_spread(wide, stack))
+            gates = arrays.gate(heard, *arrays.spread(wide, stack))
             factor = gates if all(sparse) else np.where(np.reshape(sparse, (*stack, 1, 1)), gates, factor)
             misfits = arrays.misfit(heard)
             first_atom, second_atom = (
                 np.reshape([int(one.n[place]) for one in problems], stack) for place in (FIRST, SECOND)
             )
             turns = arrays.gain_of_turning(heard, first_atom, second_atom, odds, slope)
-        fresh[..., UNIT_SIZE, :] = self._learn_advantage(problems, rows, heard, asleep)
+        if self.sparse and rows.shape[-1] >= FEW_ATOMS:
+            known = [(one.n, level, one.per_atom) for one, level in zip(problems, asleep, strict=True)]
+            fresh[..., UNIT_SIZE, :] = compare_with_laplacians(known, rows, heard)
+        else:
+            fresh[..., UNIT_SIZE, :] = 0.0
         gate_weights = []
         for one, mean, misfit, turn in zip(problems, means, misfits, turns, strict=True):
             n, (sparsity, _, slab) = one.n, one.mixture
@@ -262,28 +268,8 @@ class HandOver(GradientEstimate):
             decide.learn_mixture(n, mean[GATE], mean[GATED], one.energy, mean[arrays.SIZE], one.per_atom)
             one.gate_weight, one.force_weight = decide.other_weights(n, one.rho, one.per_atom)
             gate_weights.append((one.gate_weight,))
-        arrays.mix(rows, fresh, *_spread(gate_weights, stack))
-        return arrays.score(factor, heard, *_spread(shapes, stack))
-
-    def _learn_advantage(
-        self, problems: list[_Problem], rows: FloatArray, heard: arrays.Heard, asleep: list[float]
-    ) -> FloatArray | float:
-        """Compare spike and slab with Laplacians; return the mean |z| of each atom for samples of unit length."""
-        if not self.sparse or rows.shape[-1] < FEW_ATOMS:
-            return 0.0
-        stack = rows.shape[:-2]
-        sizes, fresh = arrays.unit_sizes(heard)
-        scales = np.where(rows[..., UNIT_SIZE, :].sum(axis=-1, keepdims=True) > 0.0, rows[..., UNIT_SIZE, :], fresh)
-        levels = [max(level, SILENT * one.n[ENERGY]) for level, one in zip(asleep, problems, strict=True)]
-        awake = (rows[..., SQUARE, :] > np.reshape(levels, (*stack, 1))) & (scales > 0.0)
-        units = []
-        for one in problems:
-            sparsity, spike, slab = decide.unit_mixture(one.n, rows.shape[-1])
-            units.append((sparsity, slab, *decide.log_odds(sparsity, spike, slab)))
-        learnt = arrays.advantage(sizes, heard.shares, scales, awake, _spread(units, stack))
-        for one, numbers in zip(problems, learnt, strict=True):
-            decide.learn_advantage(one.n, *numbers, one.per_atom)
-        return fresh
+        arrays.mix(rows, fresh, *arrays.spread(gate_weights, stack))
+        return arrays.score(factor, heard, *arrays.spread(shapes, stack))
 
     @staticmethod
     def _remember(
@@ -292,27 +278,12 @@ class HandOver(GradientEstimate):
         """Add the score to the running means of gradients and of pairs of atoms."""
         stack, pairs = memory.array.shape[:-1], memory["pairs"]
         weights = [(one.rho, one.gate_weight, one.force_weight) for one in problems]
-        rho, gate_weight, force_weight = _spread(weights, stack)
+        rho, gate_weight, force_weight = arrays.spread(weights, stack)
         gradient = memory["gradient"]
         gradient *= 1.0 - rho
         gradient -= rho * columns_times(batch, score)
-        if any(one.n[PHASE] == 1.0 and one.n[ALIKE] > ALWAYS for one in problems):
-            wide = [
-                decide.log_odds(a, decide.widest(one.n, spike, slab, one.per_atom), slab)
-                for one, (a, spike, slab) in zip(problems, [one.mixture for one in problems], strict=True)
-            ]
-            forces = heard.z.mT @ arrays.score(arrays.gate(heard, *_spread(wide, stack)), heard, 0.0, 1.0)
-            atoms = forces.shape[-1]
-            for one, columns, gates, together, force in zip(
-                problems,
-                gradient.reshape(-1, *gradient.shape[-2:]),
-                memory["atoms"][..., GATE, :].reshape(-1, atoms),
-                pairs[..., TOGETHER, :, :].reshape(-1, atoms, atoms),
-                forces.reshape(-1, atoms, atoms),
-                strict=True,
-            ):
-                if one.n[PHASE] == 1.0 and one.n[ALIKE] > ALWAYS:
-                    turn_pairs(columns, gates, together, force, max(one.rho, decide.turning_weight(one.per_atom)))
+        if any(decide.has_pair(one.n) for one in problems):
+            turn_where_together([(one.n, one.mixture, one.per_atom, one.rho) for one in problems], memory, heard)
         arrays.remember(pairs, heard, score, gate_weight, force_weight)
 
     def _set_clock(
@@ -356,19 +327,6 @@ class HandOver(GradientEstimate):
             pairs[np.reshape(changed, pairs.shape[:-3]), FORCE:] = 0.0
 
 
-def padded(saved: Mapping[str, FloatArray], layout: Layout) -> dict[str, FloatArray]:
-    """Return saved arrays with zeros for the numbers and rows that earlier versions did not have."""
-    arrays = dict(saved)
-    for name, axis in (("numbers", -1), ("atoms", -2), ("guard", -1)):
-        if name in arrays and name in layout.shapes and 0 < arrays[name].ndim >= -axis:
-            missing = layout.shapes[name][axis] - arrays[name].shape[axis]
-            if missing > 0:
-                widths = [(0, 0)] * arrays[name].ndim
-                widths[axis] = (0, missing)
-                arrays[name] = np.pad(arrays[name], widths)
-    return arrays
-
-
 @dataclass(slots=True)
 class _Problem:
     """The numbers of one problem, and what one step derives from them."""
@@ -389,8 +347,3 @@ def _sleep_levels(problems: list[_Problem], rows: FloatArray) -> list[float]:
     levels = [decide.least_energy(one.n) for one in problems]
     counts = arrays.count_up_to(rows, levels)
     return [decide.only_if_few(level, few, rows.shape[-1]) for level, few in zip(levels, counts, strict=True)]
-
-
-def _spread(values: Sequence[tuple[float, ...]], stack: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the numbers of all problems: floats for a single problem, arrays of shape (*stack, 1, 1) for a stack."""
-    return values[0] if not stack else tuple(np.array(values).T.reshape(-1, *stack, 1, 1))

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from orthostream.optimize.estimates.hand_over.advantage import learn_advantage, unit_mixture
+from orthostream.optimize.estimates.hand_over.advantage_loops import advantage
 from orthostream.optimize.estimates.hand_over.constants import (
-    ALWAYS,
     FEW_ATOMS,
     LARGEST,
     NOTHING,
@@ -20,7 +21,7 @@ from orthostream.optimize.estimates.hand_over.constants import (
 from orthostream.optimize.estimates.hand_over.decisions import (
     can_start,
     change_phase,
-    learn_advantage,
+    has_pair,
     learn_mixture,
     least_energy,
     log_odds,
@@ -35,13 +36,11 @@ from orthostream.optimize.estimates.hand_over.decisions import (
     set_clock,
     start,
     turning_weight,
-    unit_mixture,
     weigh_evidence,
+    wide_mixture,
     widened,
-    widest,
 )
 from orthostream.optimize.estimates.hand_over.layout import (
-    ALIKE,
     BEND,
     BENT,
     COUNT,
@@ -58,7 +57,6 @@ from orthostream.optimize.estimates.hand_over.layout import (
     STEPS,
     TOGETHER,
     TRUST,
-    UNIT_SIZE,
 )
 from orthostream.optimize.estimates.hand_over.turning import turn_pairs
 
@@ -113,8 +111,9 @@ def hand_over_update(
     gate_weight, force_weight = other_weights(n, rho, per_atom)
     mix(rows, fresh, 1.0 - gate_weight, gate_weight)
     mix(gradient, np.dot(batch.T, score), 1.0 - rho, -rho)
-    if in_slab and n[ALIKE] > ALWAYS:
-        wide_odds, wide_slope = log_odds(sparsity, widest(n, spike, slab, per_atom), slab)
+    if has_pair(n):
+        wide = wide_mixture(n, sparsity, spike, slab, per_atom)
+        wide_odds, wide_slope = log_odds(wide[0], wide[1], wide[2])
         force = np.dot(z.T, sparse_score(z, shares, wide_odds, wide_slope, 0.0))
         turn_pairs(gradient, rows[GATE], pairs[TOGETHER], force, max(rho, turning_weight(per_atom)))
     add_gates(pairs, gates, shares, gate_weight)
@@ -196,51 +195,6 @@ def open_gates(z: Any, shares: Any, odds: float, slope: float, p: float, in_slab
         bend += share * bent / atoms
         misfit += share * (log_likelihood + math.log(product)) / atoms
     return gates, fresh, bend, misfit
-
-
-def advantage(z: Any, shares: Any, rows: Any, fresh: Any, asleep: float, unit: Any) -> Any:
-    """Return what `learn_advantage` learns from samples that are scaled to unit length; fill ``fresh[UNIT_SIZE]``.
-
-    Atoms that are asleep are left out of the gain.
-    """
-    samples, atoms = z.shape
-    sparsity, spike, slab = unit
-    odds, slope = log_odds(sparsity, spike, slab)
-    opened = signal = gain = awake = 0.0
-    started = np.sum(rows[UNIT_SIZE]) > 0.0
-    shorter, scales = np.empty(samples), np.zeros(atoms)
-    for i in range(samples):
-        shorter[i] = 1.0 / math.sqrt(max(np.dot(z[i], z[i]), TINY))
-        for j in range(atoms):
-            fresh[UNIT_SIZE, j] += shares[i] * abs(z[i, j]) * shorter[i]
-    for j in range(atoms):
-        scale = rows[UNIT_SIZE, j] if started else fresh[UNIT_SIZE, j]
-        if rows[SQUARE, j] > asleep and scale > 0.0:
-            scales[j] = 1.0 / scale
-            gain += math.log(2.0 * scale)
-            awake += 1.0
-    for i in range(samples):
-        share = shares[i]
-        if share == 0.0:
-            continue
-        product, log_likelihood = 1.0, 0.0
-        for j in range(atoms):
-            size = abs(z[i, j]) * shorter[i]
-            square = size * size
-            log_odd = odds + slope * square
-            rest = math.exp(-abs(log_odd)) if abs(log_odd) < 40.0 else 0.0
-            gate = (1.0 if log_odd > 0.0 else rest) / (1.0 + rest)
-            opened += share * gate
-            signal += share * gate * square
-            if scales[j] > 0.0:
-                log_likelihood += max(-log_odd, 0.0) - 0.5 * square / slab + size * scales[j]
-                product *= 1.0 + rest
-                if product > 1e200:
-                    log_likelihood += math.log(product)
-                    product = 1.0
-        gain += share * (log_likelihood + math.log(product))
-    gain = math.log(sparsity) - 0.5 * math.log(2.0 * math.pi * slab) + gain / max(awake, 1.0)
-    return opened / atoms, signal / atoms, gain if 2.0 * awake >= atoms else 0.0
 
 
 def lp_score(z: Any, shares: Any, shift: float, unit: float, p: float) -> Any:

@@ -13,9 +13,9 @@ from orthostream.optimize.estimates.base import GradientEstimate, Report
 from orthostream.optimize.estimates.guarded import Guarded
 from orthostream.optimize.estimates.guarded import arrays as door
 from orthostream.optimize.estimates.guarded.decisions import move_limit, start_guard
-from orthostream.optimize.estimates.guarded.estimate import without_repeats
 from orthostream.optimize.estimates.guarded.layout import GUARD_COUNT, LAST_BATCH, LAST_SAMPLE, LIMIT, SEEN
 from orthostream.optimize.estimates.guarded.rehearsal import Rehearsal
+from orthostream.optimize.estimates.guarded.repeats import without_repeats
 from orthostream.optimize.estimates.hand_over.layout import CHANGES, PHASE
 from orthostream.optimize.estimates.subspace import decisions as decide
 from orthostream.optimize.estimates.subspace.entering import entered
