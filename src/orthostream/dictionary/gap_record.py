@@ -18,7 +18,7 @@ _FEW_SOLVED = 0.05
 
 
 class GapRecord(NamedTuple):
-    """Running shares. Mini-batches without any gap are mostly not counted: the learner's fast path takes them."""
+    """Running shares over the mini-batches that have a gap."""
 
     missing: float = 0.0
     """The share of the readings that are missing."""
@@ -31,9 +31,9 @@ class GapRecord(NamedTuple):
         Once codes are known to be sparse, rows that cannot be solved become zero, so that nothing is learnt from them.
         """
         gaps = np.isnan(batch)
-        record = self._replace(missing=_moved(self.missing, float(gaps.mean()), len(batch), state))
         if not gaps.any():
-            return batch, record
+            return batch, self
+        record = self._replace(missing=_moved(self.missing, float(gaps.mean()), len(batch), state))
         point, noise = estimate.for_completion(state.memory, state.x, record.missing)
         rows = complete(batch, point)
         if noise is None:

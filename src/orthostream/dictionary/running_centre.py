@@ -141,7 +141,6 @@ class RunningCentre(Centre):
         kept = np.concatenate([self.first, new[new[:, -1] > 0.0]])
         mean, weight, spread = _judged(kept[:, :-1], kept[:, -1], self.mean)
         total = weight.max()
-        weight = np.minimum(weight, max(self.limit, total))
         enough = len(kept) >= FIRST_SAMPLES and total > 0.0
         return type(self)(mean, weight, self.limit, spread, None if enough else kept)
 

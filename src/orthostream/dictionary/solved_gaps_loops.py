@@ -12,7 +12,8 @@ from orthostream.dictionary.missing_loops import RELAXATION, SHRINKAGE
 DECAY, LONGEST = 0.8, 100
 #: The last shrinkage, in units of the noise; coefficients whose energy is so many times larger count as nonzero.
 NOISY, NONZERO = 3.0, 10.0
-#: A row is solved once an iteration changes its squared length by less than this share of the last shrinkage.
+#: A row is solved once the squared length of an iteration's change of its code is below this share of the last
+#: shrinkage.
 ENOUGH = 1e-4
 
 

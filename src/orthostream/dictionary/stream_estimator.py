@@ -90,7 +90,8 @@ class StreamEstimator(SavedEstimator, WaitingRows, ClassNamePrefixFeaturesOutMix
                     self.status_ = self._pass_over(X, weights)
             finally:
                 self._passing = False
-            self.solver_ = self._make_solver()
+                if hasattr(self, "solver_"):
+                    self.solver_ = self._make_solver()
         return self
 
     def _pass_over(self, X: Any, weights: FloatArray | None) -> Status:

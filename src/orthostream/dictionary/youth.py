@@ -60,7 +60,7 @@ class Youth:
     def _without_repeats(self, rows: FloatArray) -> FloatArray:
         """Return the rows without those that repeat the one before, if one comes more than a few times in a row.
 
-        None is left of a mini-batch that is the same as the one before.
+        None is left of a mini-batch that is the same as the one before: its rows are in the buffer already.
         """
         if len(rows) <= len(self.rows) and np.array_equal(rows, self.rows[-len(rows) :]):
             return rows[:0]

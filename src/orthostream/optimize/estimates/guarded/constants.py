@@ -10,8 +10,9 @@ CALM, LEAP = 0.1, 3.0
 # After so many silent samples per atom in a row the limit starts again from them. While fewer samples per atom than the
 # second number were loud, it does so once the silent ones are more: the first samples may have been outliers.
 LONG_SILENCE, FEW_LOUD = 300.0, 5.0
-# A sample or mini-batch that comes again and again is learnt from so many times in a row.
-MOST_REPEATS = 4.0
+# A sample or mini-batch that comes again and again is learnt from so many times in a row. Signatures that differ by a
+# smaller share are the same, because both paths round them in their own way.
+MOST_REPEATS, SAME = 4.0, 1e-13
 # Length of the memory of the mean of the samples, in samples per atom.
 MEAN_MEMORY = 200.0
 # The mean counts as an offset if its energy is this many times that of its noise; but not if it holds this share of all

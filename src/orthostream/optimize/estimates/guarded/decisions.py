@@ -35,6 +35,7 @@ from orthostream.optimize.estimates.guarded.constants import (
     QUANTILE,
     RATE,
     RIDGED_GUESS,
+    SAME,
     SINGULAR_MOVES,
     STRICT_L1,
     STRICT_L3,
@@ -121,13 +122,17 @@ def move_limit(g: Any, longer: float, shorter: float, silent: float, typical: fl
 
 
 def signature_weight(j: int) -> float:
-    """Return the weight of reading j in the signature of a sample; no two are alike."""
-    return 0.5 + (j * 0.6180339887498949) % 1.0
+    """Return the weight of reading j in the signature of a sample.
+
+    The weights are independent over the integers, so that different samples of whole numbers differ too.
+    """
+    return 1.5 + math.sin(j + 1.0)
 
 
 def is_repeat(g: Any, last: int, signature: float) -> bool:
-    """Count how many times in a row the same sample or mini-batch has come; return whether that is enough."""
-    g[last + 1] = g[last + 1] + 1.0 if signature == g[last] else 1.0
+    """Count how often in a row a sample or mini-batch has come; return whether it is too often to learn from."""
+    same = abs(signature - g[last]) <= SAME * abs(signature)
+    g[last + 1] = g[last + 1] + 1.0 if same else 1.0
     g[last] = signature
     return bool(g[last + 1] > MOST_REPEATS)
 

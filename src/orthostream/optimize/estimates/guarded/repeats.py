@@ -26,7 +26,7 @@ def without_repeats(
 
 
 def _signatures(batch: Batch, stack: tuple[int, ...]) -> list[list[float]]:
-    """Return a number for each sample, the same for samples that are the same, of each problem."""
+    """Return a number for each sample, the same up to rounding for samples that are the same, of each problem."""
     weights = np.array([signature_weight(j) for j in range(batch.shape[-1])])
     numbers = np.broadcast_to(np.asarray(batch @ weights), (*stack, batch.shape[-2]))
     each: list[list[float]] = numbers.reshape(-1, batch.shape[-2]).tolist()

@@ -17,13 +17,24 @@ from scipy.special import expit
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.optimize.estimates.hand_over.constants import TINY
-from orthostream.optimize.estimates.hand_over.layout import BENT, FORCE, GATE, GATED, POWER, SQUARE, TOGETHER
+from orthostream.optimize.estimates.hand_over.layout import (
+    BENT,
+    FORCE,
+    GATE,
+    GATED,
+    POWER,
+    ROWS,
+    SQUARE,
+    TOGETHER,
+    UNIT_SIZE,
+)
 from orthostream.optimize.objectives.base import Batch, rows_times
 
 Number = Any
 
-#: Layers of numbers for each coefficient: those that `layout` names for the atoms, and |z|^(p-2).
-SIZE, LAYERS = 4, 5
+#: Layers of numbers for each coefficient: the rows that `layout` names for the atoms, but |z|^(p-2) in the place of
+#: UNIT_SIZE, which the estimate puts there before the rows are mixed.
+SIZE, LAYERS = UNIT_SIZE, ROWS
 
 #: The square root of 1/2; the signs of a pair of atoms and of the same pair turned, in a gain of log-likelihood.
 HALF, _TURNED = 0.5**0.5, np.array([1.0, 1.0, -1.0, -1.0])

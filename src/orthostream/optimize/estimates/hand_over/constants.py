@@ -48,8 +48,9 @@ SLEEPS, ASLEEP = 3.0, 0.01
 # The gradient uses a spike that is WIDEN times wider than measured, so that there is still a force on the worst pair of
 # atoms, but at most WIDEST times the slab.
 WIDEN, WIDEST = 3.0, 0.1
-# For two atoms whose gates are more correlated than ALWAYS, the gradient's spike is at least WIDE times the slab; less,
-# with the square of the memory, once that is longer than so many samples per atom.
+# Pairs whose gates are more correlated than ALWAYS are turned by the force of a spike of at least WIDE times the slab;
+# less, with the square of the memory, once that is longer than WIDE_MEMORY samples per atom. They are turned by at
+# least the share of the angle that a mini-batch has in WIDE_MEMORY.
 ALWAYS, WIDE, WIDE_MEMORY = 0.95, 0.01, 20.0
 # A mini-batch of less energy than this is ignored.
 NOTHING = 1e-200

@@ -118,7 +118,7 @@ def widened(spike: float, slab: float) -> float:
 
 
 def has_pair(n: Any) -> bool:
-    """Return whether spike and slab has two atoms whose gates always open together."""
+    """Return whether spike and slab is in force and two gates always open together."""
     return bool(n[PHASE] == 1.0 and n[ALIKE] > ALWAYS)
 
 

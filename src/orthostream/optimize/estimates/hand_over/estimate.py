@@ -89,7 +89,7 @@ class HandOver(GradientEstimate):
 
     None of the constants depends on the data: see `orthostream.optimize.estimates.hand_over.constants` and
     docs/learner.md. A step has one polar factor, where Algorithm 2 has two. The memory is a gradient, three matrices of
-    K x K, four rows of K and seventeen numbers. With fewer atoms than features the energy is not constant: spike and
+    K x K, five rows of K and 21 numbers. With fewer atoms than features the energy is not constant: spike and
     slab then requires nearly all of it inside the span of the atoms; for other streams the first contrast is kept.
 
     Examples
@@ -276,15 +276,14 @@ class HandOver(GradientEstimate):
         problems: list[_Problem], memory: ArrayBlock, heard: arrays.Heard, batch: Batch, score: FloatArray
     ) -> None:
         """Add the score to the running means of gradients and of pairs of atoms."""
-        stack, pairs = memory.array.shape[:-1], memory["pairs"]
         weights = [(one.rho, one.gate_weight, one.force_weight) for one in problems]
-        rho, gate_weight, force_weight = arrays.spread(weights, stack)
+        rho, gate_weight, force_weight = arrays.spread(weights, memory.array.shape[:-1])
         gradient = memory["gradient"]
         gradient *= 1.0 - rho
         gradient -= rho * columns_times(batch, score)
+        arrays.remember(memory["pairs"], heard, score, gate_weight, force_weight)
         if any(decide.has_pair(one.n) for one in problems):
             turn_where_together([(one.n, one.mixture, one.per_atom, one.rho) for one in problems], memory, heard)
-        arrays.remember(pairs, heard, score, gate_weight, force_weight)
 
     def _set_clock(
         self, problems: list[_Problem], memory: ArrayBlock, batch: Batch, heard: arrays.Heard, whole: bool

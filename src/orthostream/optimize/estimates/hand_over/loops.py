@@ -110,13 +110,13 @@ def hand_over_update(
     learn_mixture(n, np.mean(fresh[GATE]), np.mean(fresh[GATED]), energy, bend, per_atom)
     gate_weight, force_weight = other_weights(n, rho, per_atom)
     mix(rows, fresh, 1.0 - gate_weight, gate_weight)
+    add_gates(pairs, gates, shares, gate_weight)
     mix(gradient, np.dot(batch.T, score), 1.0 - rho, -rho)
     if has_pair(n):
         wide = wide_mixture(n, sparsity, spike, slab, per_atom)
         wide_odds, wide_slope = log_odds(wide[0], wide[1], wide[2])
         force = np.dot(z.T, sparse_score(z, shares, wide_odds, wide_slope, 0.0))
         turn_pairs(gradient, rows[GATE], pairs[TOGETHER], force, max(rho, turning_weight(per_atom)))
-    add_gates(pairs, gates, shares, gate_weight)
     least = ROUNDING * n[ENERGY] * n[ENERGY]
     all_force, pair_force = add_force(pairs, np.dot(z.T, score), force_weight, n[TRUST], least)
 

@@ -152,7 +152,7 @@ class MixedMemories(GradientEstimate):
         return np.asarray(trace / (features * np.where(total > 0.0, total, 1.0)))
 
     def energies(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
-        """Return the mean squared coefficient of each atom over all samples, times their weight."""
+        """Return the weighted sum of the squared coefficients of each atom over all samples."""
         return np.asarray((x * (memory["moments"][..., -1, :, :] @ x)).sum(axis=-2))
 
     def report(self, memory: ArrayBlock, samples: int) -> Report:

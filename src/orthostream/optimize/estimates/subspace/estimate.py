@@ -69,7 +69,7 @@ class InSubspace(GradientEstimate):
 
     Notes
     -----
-    Beside the memory of a K x K learner there are eight matrices of the dictionary's size and K + 41 numbers; up to
+    Beside the memory of a K x K learner there are eight matrices of the dictionary's size and K + 45 numbers; up to
     192 features two more, an N x N matrix, and N/2 samples that wait to be added to it.
 
     Examples
@@ -209,12 +209,15 @@ class InSubspace(GradientEstimate):
         squares = np.broadcast_to(door.squared_lengths(batch), (*x.shape[:-2], batch.shape[-2]))
         if not np.isfinite(squares).all():
             raise ValueError("the mini-batch is not finite: look for NaN, infinity or extreme values in it.")
-        if self.learner.skip_repeats and not self.again:
-            doors = new["door"].reshape(-1, GUARD_COUNT)
-            numbers = doors.tolist()
-            weights = without_repeats(numbers, batch, weights, x.shape[:-2])
-            doors[:] = numbers
-        admitted = self._admit(new, squares, weights)
+        typical = door.typical_lengths(squares, weights)
+        if not self.again:
+            self._begin(new, squares, typical)
+            if self.learner.skip_repeats:
+                doors = new["door"].reshape(-1, GUARD_COUNT)
+                numbers = doors.tolist()
+                weights = without_repeats(numbers, batch, weights, x.shape[:-2])
+                doors[:] = numbers
+        admitted = self._admit(new, squares, weights, typical)
         factors = np.stack([one.factors for one in admitted]).reshape(squares.shape)
         coordinates = rows_times(batch, basis) * factors[..., None]
         learnt, gamma, inner = self._inner.update(self.inside(new), point, coordinates, weights)
@@ -235,7 +238,18 @@ class InSubspace(GradientEstimate):
             new["gradient"][...] = basis @ learnt
         return new["gradient"], gamma, new
 
-    def _admit(self, memory: ArrayBlock, squares: FloatArray, weights: FloatArray | None) -> list[door.Admitted]:
+    @staticmethod
+    def _begin(memory: ArrayBlock, squares: FloatArray, typical: list[float]) -> None:
+        """Start door and tracking of the problems that see their first samples."""
+        doors, tracking = memory["door"].reshape(-1, GUARD_COUNT), memory["tracking"].reshape(-1, NUMBERS)
+        for i, mine in enumerate(squares.reshape(len(doors), -1)):
+            if doors[i, SEEN] == 0.0 and mine.any():
+                start_guard(doors[i], typical[i], 0.0)
+                decide.start_tracking(tracking[i])
+
+    def _admit(
+        self, memory: ArrayBlock, squares: FloatArray, weights: FloatArray | None, typical: list[float]
+    ) -> list[door.Admitted]:
         """Return what the door lets in, for each problem, and move its limit."""
         found = []
         count = squares.shape[-1]
@@ -245,16 +259,12 @@ class InSubspace(GradientEstimate):
         for i, mine in enumerate(squares.reshape(-1, count)):
             numbers, s = doors[i].tolist(), tracking[i].tolist()
             own = None if each is None else each[i]
-            typical = door.typical_lengths(mine, own)[0]
-            if numbers[SEEN] == 0.0 and mine.any() and not self.again:
-                start_guard(numbers, typical, 0.0)
-                decide.start_tracking(s)
             one = door.admit(mine, own, np.asarray(np.exp(numbers[LIMIT])))
             found.append(one)
             if self.again or not mine.any():
                 continue
             long, short, silent = one.counts[0]
-            if move_limit(numbers, long, short, silent, typical, memory["pulls"].shape[-1]):
+            if move_limit(numbers, long, short, silent, typical[i], memory["pulls"].shape[-1]):
                 decide.forget_bases(s)
                 matrices[i, FRESH] = 0.0
             doors[i], tracking[i] = numbers, s
@@ -304,6 +314,6 @@ class _Seen(NamedTuple):
 
 
 def _start_at(matrices: FloatArray, basis: FloatArray) -> None:
-    """Make a basis that in force, and the quick one if there is one."""
+    """Put a basis into force; the snapshots, and the quick basis if there is one, start there too."""
     matrices[..., BASIS, :, :] = basis
     matrices[..., SEEN_PATIENT:, :, :] = basis[..., None, :, :]
