@@ -275,3 +275,9 @@ def test_half_life_follows_a_change() -> None:
         errors[name] = abs(1 - ((learner.components_ @ new.T) ** 4).sum() / 6)
     assert errors["half-life"] < 0.02
     assert errors["half-life"] < errors["paper"]
+
+
+@pytest.mark.parametrize("count", ["x", 2.5, 0, 99])
+def test_a_wrong_number_of_components_is_named(count: object) -> None:
+    with pytest.raises((TypeError, ValueError), match="n_components"):
+        OrthogonalDictionaryLearning(n_components=count).fit(np.eye(6))

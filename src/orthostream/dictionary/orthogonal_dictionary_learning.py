@@ -227,9 +227,7 @@ class OrthogonalDictionaryLearning(CodingEstimator):
 
     def _has_fewer_atoms(self) -> bool:
         """Return whether there are fewer atoms than features; False before the number of features is known."""
-        if self.n_components is None or not hasattr(self, "n_features_in_"):
-            return False
-        return self.n_components < self.n_features_in_
+        return hasattr(self, "n_features_in_") and self._n_atoms() < self.n_features_in_
 
     def _look_at(self, rows: Any, *, is_stream: bool) -> None:
         if self._is_strict():
