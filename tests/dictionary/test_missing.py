@@ -82,3 +82,9 @@ def test_extreme_values(scale: float, stream: np.ndarray) -> None:
     atoms = OrthogonalDictionaryLearning(random_state=0).partial_fit(stream).components_.T
     rows = np.where(np.random.default_rng(0).random(stream.shape) < 0.2, np.nan, stream)
     np.testing.assert_allclose(complete(rows * scale, atoms) / scale, complete(rows, atoms), rtol=1e-6, atol=1e-9)
+
+
+def test_a_gap_beside_the_largest_readings_does_not_overflow() -> None:
+    atoms = np.array([[3.0, 4.0], [-4.0, 3.0]]) / 5.0
+    filled = complete(np.array([[1.79e308, np.nan], [np.nan, -1.79e308]]), atoms)
+    assert np.isfinite(filled).all()

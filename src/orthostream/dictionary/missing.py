@@ -94,4 +94,5 @@ def _fill(rows: FloatArray, gaps: FloatArray, dictionary: FloatArray) -> FloatAr
         going *= np.vecdot(change, change)[:, None] > SETTLED**2 * total
         if not going.any():
             break
-    return np.where(gaps, filled * unit, rows)
+    largest = np.finfo(float).max / np.maximum(unit, 1.0)  # what a gap may hold without overflow
+    return np.where(gaps, np.clip(filled, -largest, largest) * unit, rows)
