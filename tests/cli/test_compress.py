@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from orthostream.cli.main import main
-from orthostream.compression.ost_reader import OstReader
+from orthostream.compression.file.reader import OstReader
 from orthostream.compression.tables import CsvTable
 
 FULL = Path("/dev/full")

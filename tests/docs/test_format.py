@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from orthostream.compression import Decoder, OstReader
-from orthostream.compression.frame import DICTIONARY, READINGS, RESTART, Chain, _crc_12, pack_marked, pack_plain
 from orthostream.compression.kernel.student import below, density
-from orthostream.compression.stream_header import StreamHeader
+from orthostream.compression.stream.frame import DICTIONARY, READINGS, RESTART, Chain, _crc_12, pack_marked, pack_plain
+from orthostream.compression.stream.header import StreamHeader
 from orthostream.compression.varint import Reader
 
 _TEXT = (Path(__file__).parents[2] / "docs" / "format.md").read_text(encoding="utf-8")

@@ -25,9 +25,9 @@ from orthostream.cli.table_files import (
 from orthostream.cli.trouble import trouble_with
 
 if TYPE_CHECKING:
-    from orthostream.compression.achieved import Achieved
-    from orthostream.compression.ost_writer import OstWriter
+    from orthostream.compression.file.writer import OstWriter
     from orthostream.compression.schema import Schema
+    from orthostream.compression.stream.achieved import Achieved
     from orthostream.compression.tables import CsvTable, ParquetTable
 
 #: Samples encoded between two updates of the progress bar.
@@ -84,7 +84,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compress a table and print its compressed size."""
-    from orthostream.compression.ost_writer import OstWriter
+    from orthostream.compression.file.writer import OstWriter
     from orthostream.compression.tables import CsvTable
     from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
 
@@ -155,7 +155,7 @@ def _without_integers(schema: Schema, settings: dict[str, Any]) -> Schema:
 
 
 def _schema_of(path: str) -> Schema:
-    from orthostream.compression.ost_reader import OstReader
+    from orthostream.compression.file.reader import OstReader
 
     with trouble_with(path), OstReader(path) as reader:
         return reader.schema
@@ -230,7 +230,7 @@ def _resolution(text: str) -> str | float | None:
 
 def _check_file(path: str, achieved: Achieved, appended: bool) -> None:
     """Read the file back: it must be complete and hold all samples that were written."""
-    from orthostream.compression.ost_reader import OstReader
+    from orthostream.compression.file.reader import OstReader
 
     size = Path(path).stat().st_size
     with trouble_with(path), Path(path).open("rb") as file, LateProgress(f"verifying {path}") as progress:

@@ -25,7 +25,7 @@ from orthostream.cli.trouble import trouble_with
 
 if TYPE_CHECKING:
     from orthostream._typing import FloatArray, IntArray
-    from orthostream.compression.ost_reader import OstReader
+    from orthostream.compression.file.reader import OstReader
 
 
 def add_parser(commands: Any) -> None:
@@ -50,7 +50,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the table; the exit code is 1 if the file is damaged or cut short and only its beginning was written."""
-    from orthostream.compression.ost_reader import OstReader
+    from orthostream.compression.file.reader import OstReader
     from orthostream.compression.tables.parquet_writer import TypeMismatchError
 
     source = options.input

@@ -37,7 +37,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what is in the file; the exit code is 1 if the file is not complete."""
     from orthostream.cli.inspect_plot import draw
-    from orthostream.compression.ost_reader import OstReader
+    from orthostream.compression.file.reader import OstReader
 
     if options.plot is None and (options.original is not None or options.column is not None):
         raise UserError("--original and --column go with --plot")

@@ -10,7 +10,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.cli.table_files import open_table
-from orthostream.compression.ost_reader import OstReader
+from orthostream.compression.file.reader import OstReader
 from orthostream.compression.tables.selection import select
 from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
 

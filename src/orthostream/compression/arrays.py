@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthostream._typing import FloatArray
 from orthostream.compression.errors import FrameError
-from orthostream.compression.ost_reader import OstReader
-from orthostream.compression.ost_writer import OstWriter
+from orthostream.compression.file.reader import OstReader
+from orthostream.compression.file.writer import OstWriter
 from orthostream.compression.schema import TABLE_TYPES, Schema, TimeAxis
 
 _ROWS = 4096
@@ -51,7 +51,7 @@ def compress(
     (True, True)
     """
     if hasattr(readings, "iloc"):
-        from orthostream.compression.pandas_table import table_to_arrays
+        from orthostream.compression.tables.pandas_table import table_to_arrays
 
         if time is not None:
             raise ValueError("the times of a table are its index; leave time out.")
@@ -87,7 +87,7 @@ def decompress(data: bytes) -> Any:
     if reader.schema.time is not None:
         times = np.concatenate([np.empty(0, dtype=np.int64), *(part.times for part in parts if part.times is not None)])
     if reader.schema.kind != "array":
-        from orthostream.compression.pandas_table import arrays_to_table
+        from orthostream.compression.tables.pandas_table import arrays_to_table
 
         return arrays_to_table(values, times, reader.schema)
     return _typed(values, reader.schema)

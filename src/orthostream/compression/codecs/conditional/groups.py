@@ -1,0 +1,80 @@
+"""Which sensors measure the same thing, so that they are worth coding together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from orthostream._typing import FloatArray, IntArray
+from orthostream.compression.codecs.conditional.lattice import Lattice
+from orthostream.compression.schema import Column
+
+#: Samples below which readings do not tell what a sensor measures.
+_FEWEST = 16
+#: Sensors whose steps are this many times larger than those of another, or that lie this many of its deviations away,
+#: measure something else.
+_STEPS, _DEVIATIONS = 5.0, 10.0
+
+
+def labels_of(columns: Sequence[Column]) -> list[str]:
+    """Return what the unit and the name of each column say that it measures; "" where names are all different.
+
+    Examples
+    --------
+    >>> names = ["t1", "t2", "humidity 1", "humidity 2"]
+    >>> labels_of([Column(name) for name in names])
+    ['/t', '/t', '/humidity', '/humidity']
+    >>> labels_of([Column("Oslo"), Column("Bergen"), Column("Tromso")])
+    ['/', '/', '/']
+    """
+    stems = [" ".join(re.findall(r"[^\W\d_]+", column.name.lower())) for column in columns]
+    if len(set(stems)) > len(stems) / 2:
+        stems = [""] * len(stems)
+    return [f"{column.unit}/{stem}" for column, stem in zip(columns, stems, strict=True)]
+
+
+def groups_of(rows: FloatArray, labels: Sequence[str], lattice: Lattice, largest: int) -> IntArray:
+    """Return the number of the group that each sensor belongs to; no group has more than ``largest`` members.
+
+    Sensors of a group have the same label and the same bound, and, where there are enough samples to tell, steps and
+    levels that are not far apart.
+    """
+    cells = lattice.numerator / lattice.denominator * lattice.width
+    keys = list(zip(labels, cells.tolist(), lattice.ratio.tolist(), strict=True))
+    typical = [_typical(rows[:, i]) for i in range(rows.shape[1])]
+    members: list[list[int]] = []
+    # Sensors of which little is known join those of their kind last, where there are most.
+    order = sorted(range(rows.shape[1]), key=lambda i: typical[i] is None)
+    for i in order:
+        fitting = [
+            group
+            for group in members
+            if keys[i] == keys[group[0]] and len(group) < largest and _similar(typical[i], typical[group[0]])
+        ]
+        if fitting:
+            max(fitting, key=len).append(i)
+        else:
+            members.append([i])
+    groups = np.zeros(rows.shape[1], dtype=np.int64)
+    for number, group in enumerate(members):
+        groups[group] = number
+    return groups
+
+
+def _typical(column: FloatArray) -> tuple[float, float, float] | None:
+    """Return the usual size of a step, the level and the deviation of readings, None where there are too few."""
+    values = column[np.isfinite(column)]
+    if len(values) < _FEWEST or not np.abs(values).max() < 1e150:
+        return None
+    return float(np.abs(np.diff(values)).mean()), float(np.median(values)), float(values.std())
+
+
+def _similar(one: tuple[float, float, float] | None, other: tuple[float, float, float] | None) -> bool:
+    if one is None or other is None:
+        return True
+    small, large = sorted((one[0], other[0]))
+    if large > _STEPS * small:
+        return False
+    return abs(one[1] - other[1]) <= _DEVIATIONS * max(one[2], other[2])

@@ -1,0 +1,1 @@
+"""Streams as files: frames one after another, with an index at the end."""

@@ -1,5 +1,0 @@
-"""Coding for an error on average or a budget of bits: transform, quantise coefficients, code them."""
-
-from orthostream.compression.transform.transform_codec import TransformCodec
-
-__all__ = ["TransformCodec"]

@@ -1,0 +1,278 @@
+"""Bytes made to do harm: nothing but FrameError, and never more than a little out of a little."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orthostream.compression import Decoder, Encoder, FrameError, OstReader, Schema, TimeAxis, decompress
+from orthostream.compression.stream.frame import (
+    HEADER,
+    READINGS,
+    RESTART,
+    TIMED,
+    Frame,
+    open_frame,
+    pack_marked,
+    pack_plain,
+)
+from orthostream.compression.stream.header import MAGIC, StreamHeader
+from orthostream.compression.varint import put_varint
+
+Make = Callable[..., np.ndarray]
+
+TARGETS: dict[str, dict[str, Any]] = {
+    "max_error": {"max_error": 0.5},
+    "relative_error": {"relative_error": 0.1},
+    "rmse": {"rmse": 0.02},
+    "bits_per_reading": {"bits_per_reading": 8.0},
+    "n_nonzero": {"n_nonzero": 2},
+}
+#: Numbers, texts and shapes that a header should not hold where another is due.
+ODD = [
+    None,
+    True,
+    -1,
+    0,
+    1,
+    7,
+    2**31,
+    2**40,
+    2**70,
+    1.5,
+    1e308,
+    float("inf"),
+    float("nan"),
+    "",
+    "a",
+    [],
+    [1],
+    [[1]],
+    {},
+    {"a": 1},
+]
+
+
+def header_of(plain: Any) -> bytes:
+    frame = pack_marked(HEADER, 0, zlib.compress(json.dumps(plain).encode()))
+    out = bytearray(MAGIC)
+    put_varint(out, len(frame))
+    return bytes(out) + frame
+
+
+def plain_header(**words: Any) -> Any:
+    header = StreamHeader.read(Encoder(4, **words).header)[0]
+    return {
+        "schema": header.schema.to_plain(),
+        "codec": header.codec,
+        "options": header.options,
+        "target": header.target,
+    }
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200))
+def test_random_bytes(data: bytes) -> None:
+    decoder = Decoder()
+    with pytest.raises(FrameError):
+        decoder.push(data)
+    with pytest.raises(FrameError):
+        OstReader(io.BytesIO(data))
+    with pytest.raises(FrameError):
+        decompress(MAGIC + data)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=200))
+def test_random_bytes_after_a_header(data: bytes) -> None:
+    header = Encoder(2, max_error=0.1).header
+    decoder = Decoder()
+    decoder.push(header)
+    with pytest.raises(FrameError):
+        decoder.push(data)
+    reader = OstReader(io.BytesIO(header + data))
+    try:
+        assert list(reader) == []
+    except FrameError:
+        return
+    assert not reader.complete
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_odd_headers(target: str) -> None:
+    base = json.dumps(plain_header(**TARGETS[target]))
+    places = [("schema",), ("codec",), ("options",), ("target",)]
+    places += [("schema", key) for key in ("n", "name", "unit", "dtype", "time", "kind")]
+    options = {*json.loads(base)["options"], "period", "n_sensors", "rmse", "n_nonzero", "value_bits", "angle_bits"}
+    places += [("options", key) for key in sorted(options)]
+    for place in places:
+        for value in ODD:
+            plain = json.loads(base)
+            inner = plain
+            for key in place[:-1]:
+                inner = inner[key]
+            inner[place[-1]] = value
+            decoder = Decoder()
+            try:
+                decoder.push(header_of(plain))
+            except FrameError:
+                assert decoder.header is None
+
+
+def mutated(body: bytes, chance: random.Random) -> bytes:
+    """Return bytes like others: with bits flipped, cut, replaced, or followed by more."""
+    data = bytearray(body)
+    way = chance.randrange(6)
+    if way == 0:
+        for _ in range(chance.randrange(1, 4)):
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    elif way == 1:
+        del data[chance.randrange(len(data)) :]
+    elif way == 2:
+        data = bytearray(chance.randbytes(chance.randrange(200)))
+    elif way == 3:
+        data += chance.randbytes(chance.randrange(50))
+    elif way == 4:
+        data = bytearray([chance.choice([0, 255])]) * chance.randrange(300)
+    else:
+        data[8:] = b"\xff" * chance.randrange(300)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("timed", [False, True])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_frames_with_a_right_checksum(target: str, timed: bool, make_readings: Make) -> None:
+    schema = Schema(Schema.of(4).columns, TimeAxis("time", "s") if timed else None)
+    encoder = Encoder(schema, samples_per_frame=None, period=3, **TARGETS[target])
+    rows = make_readings(40, 4)
+    frames = []
+    decoder = Decoder()
+    decoder.push(encoder.header)
+    opened: list[Frame] = []
+    for start in range(0, 40, 5):
+        for data in encoder.push(rows[start : start + 5], np.arange(start, start + 5) ** 2 if timed else None):
+            opened.append(decoder.open_frame(data))
+            decoder.push(data)
+            frames.append(data)
+    chance = random.Random(1)
+    for _ in range(120):
+        place = chance.randrange(len(frames))
+        decoder.push(encoder.header)
+        for data in frames[:place]:
+            decoder.push(data)
+        kind, flags, body = opened[place]
+        if chance.random() < 0.2:
+            flags = chance.choice([0, RESTART, TIMED, RESTART | TIMED])
+        if chance.random() < 0.1:
+            kind = chance.randrange(3)
+        body = mutated(body or b"\0", chance)
+        if kind == READINGS and not flags:
+            data = pack_plain(body, decoder.chain)
+        else:
+            data = pack_marked(kind, flags, body, decoder.chain)
+        try:
+            values, _ = decoder.push(data)
+        except FrameError:
+            # Whatever it was, a stream can begin again.
+            assert len(decoder.push(frames[0]).values) == (5 if opened[0].kind == READINGS else 0)
+            continue
+        assert values.nbytes <= 1000 * len(data)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("fill", [0, 255, None])
+def test_a_kilobyte_is_never_a_megabyte(target: str, fill: int | None) -> None:
+    """Whatever a first frame of 1 kB holds: little comes out, and little is held on the way."""
+    body = random.Random(0).randbytes(1000) if fill is None else bytes([fill]) * 1000
+    prefix = open_first_body(**TARGETS[target])[:16]
+    decoder = Decoder()
+    decoder.push(Encoder(4, **TARGETS[target]).header)
+    for crafted in (body, prefix + body[16:]):
+        tracemalloc.start()
+        try:
+            values, _ = decoder.push(pack_marked(READINGS, RESTART, crafted))
+            assert values.nbytes <= 1_000_000
+        except FrameError:
+            pass
+        finally:
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert peak < 20_000_000
+
+
+def open_first_body(**words: Any) -> bytes:
+    """Return the payload of the first frame of a stream of four sensors at rest."""
+    encoder = Encoder(4, samples_per_frame=None, **words)
+    for data in encoder.push(np.ones((3, 4))):
+        frame = open_frame(data, None)
+        if frame.kind == READINGS:
+            return frame.body
+    raise AssertionError
+
+
+def test_as_many_readings_as_a_byte_may_hold() -> None:
+    """Sensors at rest: what one byte stands for at most."""
+    encoder, decoder = Encoder(4, max_error=1.0, samples_per_frame=None), Decoder()
+    decoder.push(encoder.header)
+    for count in (24, 1000, 2000):
+        frame = encoder.push(np.zeros((count, 4)))[0]
+        values, _ = decoder.push(frame)
+        assert len(values) == count
+        assert values.nbytes <= 1000 * len(frame)
+
+
+def test_a_lattice_of_huge_numbers() -> None:
+    body = bytearray([1, 1, 0])
+    body += np.array([1e308, 1e-308, 0.0]).tobytes() + b"\1"
+    chance = random.Random(0)
+    for _ in range(50):
+        decoder = Decoder()
+        decoder.push(Encoder(1, max_error=1.0).header)
+        try:
+            decoder.push(pack_marked(READINGS, RESTART, bytes(body) + chance.randbytes(40)))
+        except FrameError:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("dtype", "missing"),
+    [("int16", True), ("boolean", False)],
+)
+def test_arrays_of_impossible_types(dtype: str, missing: bool) -> None:
+    from orthostream.compression import OstWriter
+
+    file = io.BytesIO()
+    with OstWriter(file, Schema.of(1, dtype), max_error=0) as writer:
+        writer.write(np.array([[1.0], [np.nan if missing else 0.0]]))
+    try:
+        decoded = decompress(file.getvalue())
+    except FrameError:
+        return
+    assert decoded.ravel().tolist() == [1, 0]
+
+
+def test_memory_of_the_largest_stream() -> None:
+    """Sensors and samples to remember have a limit of their own each, and one together."""
+    with pytest.raises(FrameError, match="remember"):
+        Decoder().push(StreamHeader(Schema.of(8192), options={"period": 4096}).to_bytes())
+    frame = Encoder(8192, max_error=1.0, samples_per_frame=None, verify=False).push(np.zeros((1, 8192)))[0]
+    decoder = Decoder()
+    decoder.push(StreamHeader(Schema.of(8192), options={"period": 500}).to_bytes())
+    tracemalloc.start()
+    try:
+        decoder.push(frame)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000_000
