@@ -8,16 +8,23 @@ from orthostream.compression.schema import Column, Schema, TimeAxis
 from orthostream.compression.stream.achieved import Achieved
 from orthostream.compression.stream.decoder import Decoder, Readings
 from orthostream.compression.stream.encoder import Encoder
+from orthostream.compression.targets import BitsPerReading, Lossless, MaxError, Paper, RelativeError, Rmse
 
 __all__ = [
     "Achieved",
+    "BitsPerReading",
     "Column",
     "Decoder",
     "Encoder",
     "FrameError",
+    "Lossless",
+    "MaxError",
     "OstReader",
     "OstWriter",
+    "Paper",
     "Readings",
+    "RelativeError",
+    "Rmse",
     "Schema",
     "TimeAxis",
     "compress",

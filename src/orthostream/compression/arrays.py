@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthostream._typing import FloatArray
 from orthostream.compression.errors import FrameError
 from orthostream.compression.file.reader import OstReader
 from orthostream.compression.file.writer import OstWriter
 from orthostream.compression.schema import TABLE_TYPES, Schema, TimeAxis
+from orthostream.compression.tables.typed import typed
+from orthostream.compression.targets import Target
 
 _ROWS = 4096
 
 
 def compress(
     readings: Any,
+    target: Target | None = None,
     *,
     max_error: Any = None,
     relative_error: Any = None,
@@ -34,19 +36,21 @@ def compress(
     ----------
     readings : array (n_samples, n_sensors), or pandas DataFrame or Series
         NaN where a reading is missing. Of a table the names, the index and the types of the columns are kept.
+    target : Target, optional
+        `MaxError`, `RelativeError`, `Lossless`, `Rmse`, `BitsPerReading` or `Paper`.
     max_error, relative_error, rmse, bits_per_reading
-        The target, exactly one of them; see `Encoder`.
+        The target as a keyword, if it is not given as an object; see `Encoder`.
     time : array (n_samples,) of integers or of datetime64, optional
         When samples were taken; of a table, its index is taken instead.
     **settings
-        Further words for `Encoder`.
+        Further parameters of `Encoder`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from orthostream.compression import compress, decompress
+    >>> from orthostream.compression import MaxError, compress, decompress
     >>> readings = 20.0 + np.cumsum(np.full((1000, 4), 0.01), axis=0)
-    >>> packed = compress(readings, max_error=0.05)
+    >>> packed = compress(readings, MaxError(0.05))
     >>> bool(np.abs(decompress(packed) - readings).max() <= 0.05), len(packed) < 0.03 * readings.nbytes
     (True, True)
     """
@@ -59,13 +63,13 @@ def compress(
     else:
         values, times, schema = _array_parts(readings, time)
     file = io.BytesIO()
-    targets = {
+    keywords = {
         "max_error": max_error,
         "relative_error": relative_error,
         "rmse": rmse,
         "bits_per_reading": bits_per_reading,
     }
-    with OstWriter(file, schema, **targets, **settings) as writer:
+    with OstWriter(file, schema, target, **keywords, **settings) as writer:
         for start in range(0, len(values), _ROWS):
             part = slice(start, start + _ROWS)
             writer.write(values[part], None if times is None else times[part])
@@ -127,16 +131,3 @@ def _typed(values: NDArray[np.float64], schema: Schema) -> NDArray[Any]:
     if len(kinds) > 1:
         return values
     return typed(values, kinds.pop())
-
-
-def typed(values: FloatArray, kind: str) -> NDArray[Any]:
-    """Return readings as the type that they had, the nearest number of it where it ends before them."""
-    dtype = np.dtype("bool" if kind == "boolean" else kind.lower())
-    if dtype.kind == "f":
-        return values.astype(dtype, copy=False)
-    if np.isnan(values).any():
-        raise FrameError(f"readings of type {kind} are missing, which that type cannot say")
-    if dtype.kind == "b":
-        return np.not_equal(values, 0.0)
-    ends = np.iinfo(dtype)
-    return np.clip(values, max(float(ends.min), -(2.0**53)), min(float(ends.max), 2.0**53)).astype(dtype)

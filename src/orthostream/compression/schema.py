@@ -32,6 +32,11 @@ class Column:
         """Whether readings are integers outside."""
         return self.dtype.lower().startswith(("int", "uint", "bool"))
 
+    @property
+    def is_single(self) -> bool:
+        """Whether readings are floats of 32 bits outside."""
+        return self.dtype.lower() == "float32"
+
 
 @dataclass(frozen=True)
 class TimeAxis:

@@ -267,7 +267,7 @@ def test_appending_something_else(make_readings: Make) -> None:
         OstWriter(io.BytesIO(data), Schema.of(2), append=True, max_error=0.1)
     with pytest.raises(ValueError, match="appending with"):
         OstWriter(io.BytesIO(data), Schema.of(3), append=True, max_error=0.2)
-    with pytest.raises(ValueError, match="exactly one"):
+    with pytest.raises(ValueError, match=r"written with {'max_error': 0.1}; appending with {'rmse': 0.2}"):
         OstWriter(io.BytesIO(data), Schema.of(3), append=True, rmse=0.2)
 
 

@@ -236,7 +236,7 @@ def test_how_many_sensors_are_accepted() -> None:
 
 @pytest.mark.parametrize("codec", ["", "zip", "Conditional"])
 def test_unknown_codecs(codec: str) -> None:
-    with pytest.raises(FrameError, match="no way of coding"):
+    with pytest.raises(FrameError, match="no codec called"):
         Decoder().push(StreamHeader(Schema.of(1), codec).to_bytes())
 
 

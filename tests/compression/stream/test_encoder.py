@@ -15,6 +15,7 @@ from orthostream.compression import Decoder, Encoder, FrameError, Readings, Sche
 from orthostream.compression.schema import MOST_COLUMNS
 from orthostream.compression.stream.encoder import MOST_READINGS
 from orthostream.compression.stream.header import StreamHeader
+from orthostream.compression.stream.verification import Verification
 from orthostream.datasets import load_airly
 
 Make = Callable[..., np.ndarray]
@@ -375,7 +376,7 @@ def test_going_on_after_a_frame_that_was_refused(make_readings: Make, monkeypatc
     decoder.push(encoder.header)
     decoder.push(encoder.push(make_readings(5))[0])
     with monkeypatch.context() as context:
-        context.setattr(Encoder, "_decoded", refuse)
+        context.setattr(Verification, "decoded", refuse)
         with pytest.raises(FrameError, match="nothing was sent"):
             encoder.push(make_readings(5))
     assert len(decoder.push(encoder.push(make_readings(5))[0]).values) == 5

@@ -1,4 +1,4 @@
-"""What a way of coding must be able to do."""
+"""What every codec can do."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from orthostream._typing import FloatArray
 
 #: Kinds of payload: readings; a whole dictionary; the way from the last dictionary to the next.
 READINGS, DICTIONARY, UPDATE = 0, 1, 2
-
-
-#: Readings that a byte of a payload may stand for at most, so that a few bytes never become a flood.
+#: Maximum number of readings per byte of a payload, so that a few hostile bytes cannot ask for endless work.
 MOST_READINGS_PER_BYTE = 128
 
 
 class Payload(NamedTuple):
-    """Bytes that one side makes and the other understands."""
+    """Bytes that one side encodes and the other decodes."""
 
     kind: int
     body: bytes
@@ -25,8 +23,8 @@ class Payload(NamedTuple):
 class Codec(ABC):
     """A state that both sides hold alike, and that turns samples into payloads and payloads into samples.
 
-    `encode` on one side and `decode` on the other move equal states to equal states. A state in which either has raised
-    is good for nothing but `restart`.
+    `encode` on one side and `decode` on the other move equal states to equal states. After either has raised, the state
+    is undefined until `restart`.
     """
 
     #: Sensors in a sample.
@@ -46,7 +44,7 @@ class Codec(ABC):
 
     @abstractmethod
     def decode(self, payload: Payload) -> FloatArray:
-        """Return the samples of a payload, none if it brings a dictionary; raise FrameError if it is none of ours."""
+        """Return the samples of a payload, none if it brings a dictionary; raise FrameError if it is corrupt."""
 
     @property
     @abstractmethod
@@ -55,9 +53,14 @@ class Codec(ABC):
 
     @property
     def bits(self) -> dict[str, float]:
-        """Bits spent on each component since the last restart; of interest to people."""
+        """Bits spent on each component since the last restart, for reports."""
         return {}
+
+    @property
+    def basis(self) -> str:
+        """The basis in which readings are coded, for reports."""
+        return "sensors"
 
     @abstractmethod
     def restart(self) -> None:
-        """Forget everything, as if newly made."""
+        """Return to the state of a new codec."""

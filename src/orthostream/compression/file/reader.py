@@ -242,7 +242,7 @@ class OstReader:
         return {
             "version": 1,
             "codec": self.header.codec,
-            "basis": getattr(self._decoder.codec, "basis", "sensors"),
+            "basis": self._decoder.codec.basis,
             "target": self.header.target,
             "n_sensors": len(self.schema.columns),
             "n_samples": self.n_samples,

@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike
 from orthostream.compression.file.index import MARK, End, Key, framed, pack_end, pack_index
 from orthostream.compression.file.reader import OstReader
 from orthostream.compression.schema import Schema
-from orthostream.compression.stream.encoder import Encoder, SentFrame
+from orthostream.compression.stream.encoder import Encoder
 from orthostream.compression.stream.frame import END, INDEX, pack_marked
-
-#: Where nobody waits for them, frames hold this many readings; a transform adapts from frame to frame, so that its
-#: frames hold fewer samples.
-_READINGS = 1 << 14
-_ADAPTING = 96
+from orthostream.compression.stream.framing import SentFrame
+from orthostream.compression.stream.header import StreamHeader
+from orthostream.compression.targets import Target
+from orthostream.compression.targets.keywords import choose_target, split_keywords, target_in_header
 
 
 class OstWriter:
@@ -32,8 +31,11 @@ class OstWriter:
 
     Parameters
     ----------
-    target : path or binary file
+    file : path or binary file
     schema : Schema
+    target : Target, optional
+        As for `Encoder`, as an object or as a keyword. With ``append`` it may be left out; the file's own target and
+        the other parameters of its codec are kept.
     append : bool, default False
     revert : bool, default False
         Whether an exception, while appending, takes back what was appended; by default it stays, without an end.
@@ -54,8 +56,9 @@ class OstWriter:
 
     def __init__(
         self,
-        target: str | os.PathLike[str] | BinaryIO,
+        file: str | os.PathLike[str] | BinaryIO,
         schema: Schema,
+        target: Target | None = None,
         *,
         append: bool = False,
         revert: bool = False,
@@ -64,20 +67,25 @@ class OstWriter:
         self._revert = revert
         self._old_end = b""
         self.last_time: int | None = None
-        self.path = None if hasattr(target, "write") else str(target)
+        self.path = None if hasattr(file, "write") else str(file)
         self._path: Path | None = None
-        self._owned = not hasattr(target, "write")
+        self._owned = not hasattr(file, "write")
         self._keys: list[Key] = []
         self._offset = 0
         self._old_offset = 0
         self._before = End(0, 0, 0, 0, 0.0, 0.0)
         self._started = False
         self._closed = False
+        keywords, settings = split_keywords(settings)
+        asked = None if append and target is None and not keywords else choose_target(target, keywords)
         if append:
-            settings = self._resume(target, schema, settings)
+            header = self._resume(file, schema, asked)
+            settings |= _continued(header)
+            asked = target_in_header(header.target)
+        assert asked is not None
         try:
-            settings.setdefault("samples_per_frame", _samples_per_frame(schema, settings))
-            self.encoder = Encoder(schema, **settings)
+            settings.setdefault("samples_per_frame", asked.samples_per_frame_in_file(len(schema.columns)))
+            self.encoder = Encoder(schema, asked, **settings)
         except BaseException:
             if append and self._owned:
                 self._file.close()
@@ -88,15 +96,15 @@ class OstWriter:
             self._file.truncate()
             return
         if self._owned:
-            self._path = Path(target)  # type: ignore[arg-type]
+            self._path = Path(file)  # type: ignore[arg-type]
             self._part = self._path.with_name(self._path.name + ".part")
             self._file: BinaryIO = self._part.open("wb")
         else:
-            self._file = target  # type: ignore[assignment]
+            self._file = file  # type: ignore[assignment]
 
-    def _resume(self, target: Any, schema: Schema, settings: dict[str, Any]) -> dict[str, Any]:
-        """Find the end of what is there, cut off what follows, and return the settings to go on with."""
-        file: BinaryIO = Path(target).open("r+b") if self._owned else target  # noqa: SIM115
+    def _resume(self, place: Any, schema: Schema, target: Target | None) -> StreamHeader:
+        """Find the end of the samples in a file, and return its header; ``target`` is what the user asked for."""
+        file: BinaryIO = Path(place).open("r+b") if self._owned else place  # noqa: SIM115
         try:
             reader = OstReader(file)
             for readings in reader:
@@ -107,9 +115,11 @@ class OstWriter:
             self._old_end = file.read()
             if header.schema != schema:
                 raise ValueError("the file has other columns, or another time axis, than what is to be appended.")
-            given = {name: np.asarray(value).tolist() for name, value in settings.items() if name in header.target}
-            if given and given != header.target:
-                raise ValueError(f"the file was written with {header.target}; appending with {given} is not possible.")
+            known = target_in_header(header.target)
+            if target is not None and target.in_header != known.in_header:
+                raise ValueError(
+                    f"the file was written with {known.in_header}; appending with {target.in_header} is not possible."
+                )
         except BaseException:
             if self._owned:
                 file.close()
@@ -120,8 +130,7 @@ class OstWriter:
         self._keys = reader.keys
         achieved = reader.achieved
         self._before = End(0, reader.n_samples, reader.n_readings, reader.n_missing, *achieved)
-        others = {name: value for name, value in header.options.items() if name not in (*header.target, "period")}
-        return settings | header.target | {"period": header.options.get("period", 0), "options": others}
+        return header
 
     def __enter__(self) -> OstWriter:
         return self
@@ -192,14 +201,14 @@ class OstWriter:
             before.n_samples + achieved.n_samples,
             before.n_readings + achieved.n_readings,
             before.n_missing + achieved.n_missing,
-            # Not known once it was not looked at: NaN stays.
+            # NaN, for unknown, stays NaN.
             float(np.maximum(before.max_error, achieved.max_error)),
             before.sum_of_squares + achieved.sum_of_squares,
         )
         return pack_end(end)
 
     def abandon(self) -> None:
-        """Stop without an end; a file that was new is removed, one that was appended to is as it was if so wished."""
+        """Stop without an end; a new file is removed; with ``revert``, an old one is restored."""
         if self._closed:
             return
         self._closed = True
@@ -216,9 +225,7 @@ class OstWriter:
                 self._part.unlink(missing_ok=True)
 
 
-def _samples_per_frame(schema: Schema, settings: dict[str, Any]) -> int:
-    if settings.get("n_nonzero") is not None:
-        return 24
-    samples = max(24, _READINGS // max(len(schema.columns), 1))
-    adapting = settings.get("rmse") is not None or settings.get("bits_per_reading") is not None
-    return min(samples, _ADAPTING) if adapting else samples
+def _continued(header: StreamHeader) -> dict[str, Any]:
+    """Return the settings of an encoder that goes on with a stream."""
+    others = {name: value for name, value in header.options.items() if name not in (*header.target, "period")}
+    return {"period": header.options.get("period", 0), "options": others}

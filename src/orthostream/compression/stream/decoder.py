@@ -8,7 +8,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.compression.codecs.codec import READINGS, Codec, Payload
-from orthostream.compression.codecs.registry import MOST_SENSORS, decoder_of
+from orthostream.compression.codecs.registry import MOST_SENSORS, decoding_codec
 from orthostream.compression.errors import FrameError
 from orthostream.compression.stream.frame import HEADER, RESTART, TIMED, UPDATE, Chain, Frame, open_frame
 from orthostream.compression.stream.header import MAGIC, StreamHeader
@@ -27,7 +27,7 @@ class Decoder:
     """Turns the frames of an `Encoder` back into samples; anything else raises `FrameError`.
 
     A frame that is damaged, or that was made for another state than the decoder's (one before it was lost), is refused
-    and changes nothing: the right one may still follow. Frames that forget the state are always welcome.
+    and changes nothing: the right one may still follow. Frames that restart the state are always accepted.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Decoder:
     header : StreamHeader or None
         What the stream is; None before its first bytes.
     lost : bool
-        Whether only a frame that forgets the state can be decoded.
+        Whether only a frame that restarts the state can be decoded.
     """
 
     def __init__(self, *, max_sensors: int = MOST_SENSORS, accelerate: bool | None = None) -> None:
@@ -63,7 +63,13 @@ class Decoder:
 
     def open(self, header: StreamHeader) -> None:
         """Begin a stream."""
-        self._codec: Codec = decoder_of(header, self._max_sensors, self._accelerate)
+        self._codec: Codec = decoding_codec(
+            header.codec,
+            header.schema.columns,
+            header.options,
+            most_sensors=self._max_sensors,
+            accelerate=self._accelerate,
+        )
         self._times = SampleTimes()
         self._chain = Chain()
         self.lost = True
@@ -81,7 +87,7 @@ class Decoder:
 
     @property
     def chain(self) -> Chain:
-        """What is remembered of the frames since the last restart."""
+        """What the next frame must follow."""
         return self._chain
 
     def _nothing(self) -> Readings:
@@ -104,7 +110,7 @@ class Decoder:
             self._codec.restart()
             self._times.restart()
             self._chain = Chain()
-        # Until all has gone well the state is good for nothing.
+        # The state is undefined until the frame was decoded to its end.
         self.lost = True
         values, times = self._decode(frame)
         self._chain = self._chain.after(data, self._codec.digest if frame.kind == READINGS else None)

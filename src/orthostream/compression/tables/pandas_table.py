@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
-from orthostream.compression.arrays import typed
 from orthostream.compression.errors import FrameError
 from orthostream.compression.schema import KINDS, TABLE_TYPES, Column, Schema, TimeAxis
+from orthostream.compression.tables.typed import typed
 
 _INDEX_TYPES = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 

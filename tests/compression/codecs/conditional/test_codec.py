@@ -13,15 +13,13 @@ from hypothesis.extra.numpy import arrays
 
 from orthostream._compile import can_compile
 from orthostream.compression.codecs.codec import DICTIONARY, READINGS, UPDATE, Payload
-from orthostream.compression.codecs.conditional.codec import (
-    LARGEST_GROUP,
-    WORK_PER_BYTE,
-    WORK_PER_SAMPLE,
-    ConditionalCodec,
-)
-from orthostream.compression.codecs.conditional.lattice import NO_RESOLUTION, Resolution
+from orthostream.compression.codecs.conditional.codec import WORK_PER_BYTE, WORK_PER_SAMPLE, ConditionalCodec
+from orthostream.compression.codecs.conditional.groups import LARGEST_GROUP
+from orthostream.compression.codecs.conditional.resolution import NO_RESOLUTION, Resolution
 from orthostream.compression.errors import FrameError
-from orthostream.compression.targets import ErrorBound, error_bound
+from orthostream.compression.schema import Column
+from orthostream.compression.targets import ErrorBound
+from orthostream.compression.targets.keywords import choose_target
 from orthostream.datasets import load_airly
 
 needs_numba = pytest.mark.skipif(not can_compile(), reason="Numba is not installed: there is only one path")
@@ -53,6 +51,13 @@ decimals = st.integers(-500, 500).map(lambda count: count / 10) | st.just(np.nan
 shapes = st.tuples(st.integers(1, 10), st.integers(1, 4))
 samples = arrays(np.float64, shapes, elements=anything) | arrays(np.float64, shapes, elements=decimals)
 bounds = st.sampled_from([0.0, 1e-300, 1e-9, 0.05, 0.1, 0.5, 1.0, 7.3, 1e6, 1e300])
+
+
+def error_bound(n_sensors: int, dtypes: list[str] | None = None, **target: object) -> ErrorBound:
+    names = dtypes or ["float64"] * n_sensors
+    bound = choose_target(None, target).bound([Column(str(i), dtype=name) for i, name in enumerate(names)])
+    assert bound is not None
+    return bound
 
 
 def transmit(rows: np.ndarray, bound: ErrorBound, size: int = 24, **words: object) -> np.ndarray:

@@ -7,7 +7,8 @@ import pytest
 
 from orthostream.compression import Column, compress
 from orthostream.compression.codecs.conditional.groups import groups_of, labels_of
-from orthostream.compression.codecs.conditional.lattice import Lattice, Resolution, linear_lattice
+from orthostream.compression.codecs.conditional.lattice import Lattice, linear_lattice
+from orthostream.compression.codecs.conditional.resolution import Resolution
 
 
 def lattice(errors: list[float]) -> Lattice:

@@ -10,14 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orthostream.compression import compress, decompress
-from orthostream.compression.codecs.conditional.lattice import (
-    NO_RESOLUTION,
-    Lattice,
-    Resolution,
-    find_resolution,
-    geometric_lattice,
-    linear_lattice,
-)
+from orthostream.compression.codecs.conditional.lattice import Lattice, geometric_lattice, linear_lattice
+from orthostream.compression.codecs.conditional.resolution import NO_RESOLUTION, Resolution, find_resolution
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.slot_state import new_slot, value_of
 from orthostream.compression.varint import Reader, put_varint

@@ -1,4 +1,4 @@
-"""Which sensors measure the same thing, so that they are worth coding together."""
+"""Which sensors measure the same thing, so that they are worth coding together, and how groups of them are sent."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.compression.codecs.conditional.lattice import Lattice
+from orthostream.compression.errors import FrameError
 from orthostream.compression.schema import Column
+from orthostream.compression.varint import Reader, put_varint
 
+#: Sensors of a group at most, since the work grows with the cube.
+LARGEST_GROUP = 160
 #: Samples below which readings do not tell what a sensor measures.
 _FEWEST = 16
 #: Sensors whose steps are this many times larger than those of another, or that lie this many of its deviations away,
@@ -35,7 +39,7 @@ def labels_of(columns: Sequence[Column]) -> list[str]:
     return [f"{column.unit}/{stem}" for column, stem in zip(columns, stems, strict=True)]
 
 
-def groups_of(rows: FloatArray, labels: Sequence[str], lattice: Lattice, largest: int) -> IntArray:
+def groups_of(rows: FloatArray, labels: Sequence[str], lattice: Lattice, largest: int = LARGEST_GROUP) -> IntArray:
     """Return the number of the group that each sensor belongs to; no group has more than ``largest`` members.
 
     Sensors of a group have the same label and the same bound, and, where there are enough samples to tell, steps and
@@ -60,6 +64,36 @@ def groups_of(rows: FloatArray, labels: Sequence[str], lattice: Lattice, largest
     groups = np.zeros(rows.shape[1], dtype=np.int64)
     for number, group in enumerate(members):
         groups[group] = number
+    return groups
+
+
+def groups_to_bytes(groups: IntArray) -> bytes:
+    """Return how many groups there are, and, if several, runs of neighbours in one group."""
+    out = bytearray()
+    count = int(groups.max()) + 1
+    put_varint(out, count)
+    if count > 1:
+        ends = np.append(np.flatnonzero(np.diff(groups)) + 1, len(groups))
+        for start, end in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
+            put_varint(out, end - start)
+            put_varint(out, int(groups[start]))
+    return bytes(out)
+
+
+def read_groups(reader: Reader, n_sensors: int) -> IntArray:
+    """Return the group of each sensor that `groups_to_bytes` wrote; raise FrameError if there is none."""
+    count = reader.varint(n_sensors)
+    groups = np.zeros(n_sensors, dtype=np.int64)
+    start = 0
+    while count > 1 and start < n_sensors:
+        run = reader.varint(n_sensors - start)
+        groups[start : start + run] = reader.varint(count - 1)
+        start += run
+        if run == 0:
+            raise FrameError("groups of sensors are damaged")
+    sizes = np.bincount(groups, minlength=count)
+    if len(sizes) != count or sizes.min() == 0 or sizes.max() > LARGEST_GROUP:
+        raise FrameError("groups of sensors are damaged, or larger than they may be")
     return groups
 
 

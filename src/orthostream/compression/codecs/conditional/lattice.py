@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray, IntArray
+from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.errors import FrameError
 from orthostream.compression.varint import Reader, put_varint
 
@@ -25,23 +25,12 @@ from orthostream.compression.varint import Reader, put_varint
 _FINE = 8
 #: Cells wider than this many multiples of the resolution gain nothing from it.
 _WIDEST = 63
-_MOST_DECIMALS = 9
 #: Powers of the ratio of a geometric lattice that are kept: 2**20 steps reach from the smallest double to the largest
 #: with a ratio of 1.0014.
 N_POWERS = 32
 _LARGEST = float(2**50)
 #: Errors that are smaller have no unit that a double could hold; readings are sent as they are.
 _SMALLEST = 1e-300
-
-
-class Resolution(NamedTuple):
-    """Readings are the multiples of numerator / denominator; 0 where they have none."""
-
-    numerator: int
-    denominator: int
-
-
-NO_RESOLUTION = Resolution(0, 1)
 
 
 @dataclass(frozen=True)
@@ -167,40 +156,6 @@ class Lattice:
         if not np.all(ok & ((ratio == 0.0) | ((ratio > 1.0) & (ratio < 16.0)))):
             raise FrameError("a lattice is damaged: its numbers are impossible")
         return cls(width, numerator, denominator, offset, ratio, single)
-
-
-def find_resolution(values: FloatArray, *, single: bool = False) -> Resolution:
-    """Return the coarsest decimal resolution of which nearly all finite values are exact multiples, if they have one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> find_resolution(np.array([21.5, 22.0, 19.3]))
-    Resolution(numerator=1, denominator=10)
-    >>> find_resolution(np.array([0.1234567890123]))
-    Resolution(numerator=0, denominator=1)
-    """
-    # A few that do not fit are sent as they are; they do not speak for the others.
-    values = values[np.abs(values) < 2.0**45]
-    strays = values.size // 50
-    if values.size == 0:
-        return NO_RESOLUTION
-    for decimals in range(_MOST_DECIMALS + 1):
-        scale = 10**decimals
-        counts = np.rint(values * scale)
-        back = counts / scale
-        if single:
-            back = back.astype(np.float32).astype(np.float64)
-        fits = (back == values) & (np.abs(counts) < 2.0**52)
-        if (~fits).sum() <= strays:
-            step = 1
-            counts = counts[fits]
-            if values.size >= 64 and np.ptp(counts) > 0:
-                step = int(np.gcd.reduce(counts.astype(np.int64)))
-                common = math.gcd(step, scale)
-                return Resolution(step // common, scale // common)
-            return Resolution(step, scale)
-    return NO_RESOLUTION
 
 
 def linear_lattice(
