@@ -9,10 +9,11 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "orthostream"
 
-#: Compression is not among them yet.
-PACKAGES = ("baselines", "cli", "datasets", "dictionary", "experiments", "metrics", "optimize")
+PACKAGES = ("baselines", "cli", "compression", "datasets", "dictionary", "experiments", "metrics", "optimize")
 MOST_LINES_OF_A_FILE = 350
 MOST_LINES_OF_A_FUNCTION = 80
+#: Functions that are longer, for now.
+EXCEPTIONS = {"compression/kernel/slot.py:code_sample"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -30,8 +31,9 @@ def test_functions_are_short(package: str) -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 count = (node.end_lineno or node.lineno) - node.lineno + 1
-                if count > MOST_LINES_OF_A_FUNCTION:
-                    long[f"{path.relative_to(SOURCE)}:{node.name}"] = count
+                name = f"{path.relative_to(SOURCE).as_posix()}:{node.name}"
+                if count > MOST_LINES_OF_A_FUNCTION and name not in EXCEPTIONS:
+                    long[name] = count
     assert long == {}
 
 
