@@ -103,3 +103,12 @@ def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
         for j in range(k + 1, n):
             value -= work[k, j] * solution[j]
         solution[k] = value / work[k, k]
+
+
+def add_outer(matrix: FloatArray, vector: FloatArray, weight: float, keep: float) -> None:
+    """Forget a share of a matrix, and add the weighted products of the entries of a vector."""
+    n = len(vector)
+    for k in range(n):
+        entry = vector[k] * weight
+        for j in range(k + 1):
+            matrix[k, j] = matrix[k, j] * keep + entry * vector[j]

@@ -75,3 +75,9 @@ def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
         for j in range(k + 1, n):
             value -= float(work[k, j]) * float(solution[j])
         solution[k] = value / float(work[k, k])
+
+
+def add_outer(matrix: FloatArray, vector: FloatArray, weight: float, keep: float) -> None:
+    """Forget a share of a matrix, and add the weighted products of the entries of a vector."""
+    matrix *= keep
+    matrix += (vector * weight)[:, None] * vector[None, :]

@@ -19,6 +19,9 @@ import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.kernel.learning import learn
+from orthostream.compression.kernel.logistic import REHEARSING, log2_of
+from orthostream.compression.kernel.memory import remembered, take_step
+from orthostream.compression.kernel.mixture import RING, code_mixed, holds_of, take_cell
 from orthostream.compression.kernel.presence import code_presence
 from orthostream.compression.kernel.range_coder import (
     ENCODING,
@@ -49,6 +52,16 @@ _FARTHEST = 1 << 38
 CELL, MISSING, RAW = 0, 1, 2
 
 _LATENT = 0.7071067811865476
+_LATENT_TEN = 0.8944271909999159
+
+
+def judged_shape(account: float, upper: float, lower: float, deviation: float) -> float:
+    """Return by how many bits the lighter tails did better lately."""
+    heavy, light = deviation * _LATENT, deviation * _LATENT_TEN
+    four = below(upper / heavy, 0) - below(lower / heavy, 0)
+    ten = below(upper / light, 1) - below(lower / light, 1)
+    account = 0.998 * account + log2_of((ten + 1.6e-5) / (four + 1.6e-5))
+    return min(max(account, -40.0), 40.0)
 
 
 def features_of(slot: Slot, features: FloatArray, present: FloatArray) -> FloatArray:
@@ -99,6 +112,21 @@ def _code_raw(coder: IntArray, buffer: ByteArray, pattern: int) -> int:
 
 def _hashed(digest: int, value: int) -> int:
     return ((digest ^ (value & 0xFFFFFFFF)) * 16777619) & 0xFFFFFFFF
+
+
+def candidates_held(slot: Slot, i: int, reading: float, limit: float, holds: IntArray) -> None:
+    """Write which candidates are within the bound of a reading."""
+    mixture = slot.mixture
+    last = int(mixture.ring[i, (int(mixture.ring_at[i]) - 1) % RING])
+    matched = int(mixture.match_at[i])
+    predicted = int(mixture.ring[i, matched % RING]) if matched >= 0 else last
+    holds[0] = 1 if abs(reading - value_of(slot, i, predicted)) <= limit else 0
+    holds[1] = 1 if abs(reading - value_of(slot, i, last)) <= limit else 0
+    holds[2] = 1 if abs(reading - value_of(slot, i, int(mixture.mode[i]))) <= limit else 0
+
+
+def trial_of(slot: Slot, t: int, n: int) -> bool:
+    return True
 
 
 def code_sample(
@@ -158,9 +186,30 @@ def code_sample(
     reference = 0
     slot_factor = 1.0
     coded = 0
+    mixture = slot.mixture
+    asked = 0
+    said_yes = 0
+    neighbour = 0
+    t = int(clock[SAMPLES])
+    ring = slot.history.shape[0]
+    phase = t % (ring - 2)
+    ago = slot.history[(t + 2) % ring]
+    trial = trial_of(slot, t, n)
+    shape = int(clock[3])
+    latent = _LATENT if shape == 0 else _LATENT_TEN
+    judged = t % n
+    remembers = slot.memory.steps.shape[0] > 0
+    bases = np.zeros(n)
+    conditions = np.zeros(n)
+    dry = np.zeros(8, dtype=np.int64)
+    dry[MODE] = REHEARSING
+    holds = np.zeros(3, dtype=np.int64)
     for i in range(n):
         w = widths[i]
         plan = plans[i]
+        basis = plan
+        if remembers and seen[i] > 0:
+            plan = plan + remembered(slot.memory, i)
         # A prediction that has lost its way must not lead the next one astray.
         farthest = 8.0 * math.sqrt(variances[i]) + 16.0 * w
         if not (abs(plan - before[i]) <= farthest):
@@ -174,6 +223,8 @@ def code_sample(
         if not (abs(expected - plan) <= farthest):
             expected = plan
         scales[i] = scale
+        bases[i] = basis
+        conditions[i] = expected - plan
         first = seen[i] == 0
         if away[i] == 1:
             kinds[i] = MISSING
@@ -187,6 +238,18 @@ def code_sample(
             continue
 
         centre = math.floor(expected + 0.5)
+        mixes = int(mixture.asks[i]) == 1 and not first
+        deviation = math.sqrt(pivots[i]) * scale
+        stir_bin = int(min(stirs[i] * 3.0, STIRS - 1.0))
+        spread = deviation * ratios[i] * float(slot.stir_factors[stir_bin]) * slot_factor * latent
+        if not (spread < WIDEST_SCALE * w):
+            spread = WIDEST_SCALE * w
+        if spread < 0.02 * w:
+            spread = 0.02 * w
+        if mixes:
+            centre = 0
+        elif spread > 0.75 * w:
+            centre = math.floor(expected / w + 0.5) * int(w)
         cell = 0
         if encoding:
             raw = kinds[i] == RAW
@@ -215,16 +278,18 @@ def code_sample(
         if first:
             cell = _code_first(coder, buffer, slot, reference, cell)
         else:
-            deviation = math.sqrt(pivots[i]) * scale
-            stir_bin = int(min(stirs[i] * 3.0, STIRS - 1.0))
-            spread = deviation * ratios[i] * float(slot.stir_factors[stir_bin]) * slot_factor * _LATENT
-            if not (spread < WIDEST_SCALE * w):
-                spread = WIDEST_SCALE * w
-            if spread < 0.02 * w:
-                spread = 0.02 * w
-            offset = (expected - centre) / w
-            number = code_cell(coder, buffer, slot.escapes, offset, spread / w, (cell - centre) // int(w))
-            cell = centre + number * int(w)
+            if mixes:
+                if encoding:
+                    candidates_held(slot, i, float(readings[i]), float(limits[i]), holds)
+                cell = code_mixed(
+                    coder, buffer, mixture, i, expected / w, spread / w, neighbour,
+                    math.floor(float(ago[i]) / w + 0.5), phase, asked, said_yes, stir_bin, level_bin, shape, int(w), holds, cell,
+                )
+                number = 0
+            else:
+                offset = (expected - centre) / w
+                number = code_cell(coder, buffer, slot.escapes, offset, spread / w, (cell - centre) // int(w), shape)
+                cell = centre + number * int(w)
         if abs(cell) > LIMIT:
             clock[BROKEN] = 1
             cell = 0
@@ -237,22 +302,57 @@ def code_sample(
             slot.history[:, i] = float(cell)
             predicted[i] = float(cell)
             errors[i] = 0.0
+            neighbour = math.floor(cell / w + 0.5)
+            take_cell(mixture, i, int(w), cell)
             continue
 
         # How much too narrow or too wide the distribution was, for the cell that was met (the derivative of the
         # logarithm of its probability), moves every factor of the scale.
-        upper = ((number + 0.5) * w - (expected - centre)) / spread
+        upper = ((number + 0.5) * w - (expected - (cell if mixes else centre))) / spread
         lower = upper - w / spread
-        chance = below(upper) - below(lower)
+        chance = below(upper, shape) - below(lower, shape)
         score = 4.0
         if chance > 1e-9:
-            score = (lower * density(lower) - upper * density(upper)) / chance
+            score = (lower * density(lower, shape) - upper * density(upper, shape)) / chance
             if score < -1.0:
                 score = -1.0
             elif score > 4.0:
                 score = 4.0
+        if i == judged:
+            slot.shapes[0] = judged_shape(float(slot.shapes[0]), upper * spread, lower * spread, spread / latent)
+            if slot.shapes[0] > 4.0:
+                clock[3] = 1
+            elif slot.shapes[0] < -4.0:
+                clock[3] = 0
+        index = math.floor(cell / w + 0.5)
+        if mixes or trial:
+            if not mixes:
+                holds_of(mixture, i, int(w), holds, cell)
+                code_mixed(
+                    dry, buffer, mixture, i, expected / w, spread / w, neighbour,
+                    math.floor(float(ago[i]) / w + 0.5), phase, asked, said_yes, stir_bin, level_bin, shape, int(w), holds, cell,
+                )
+            gain = -log2_of(chance + 1.6e-5) - float(mixture.cost[0])
+            if gain > 24.0:
+                gain = 24.0
+            mixture.cost[2] += gain
+            account = 0.998 * float(mixture.account[i]) + gain
+            if account > 64.0:
+                account = 64.0
+            elif account < -64.0:
+                account = -64.0
+            mixture.account[i] = account
+            if mixes and account < -8.0:
+                mixture.asks[i] = 0
+            elif not mixes and account > 8.0:
+                mixture.asks[i] = 1
+            asked += 1
+            said_yes += take_cell(mixture, i, int(w), cell)
+        else:
+            take_cell(mixture, i, int(w), cell)
+        neighbour = index
         known = float(cell)
-        if number == 0 and w > 1.0:
+        if number == 0 and w > 1.0 and not mixes:
             known += 0.5 * (expected - known)
         error = known - expected
         slot.stir[i] = 0.7 * stirs[i] + 0.3 * min(abs(cell - expected) / (spread + 0.3 * w), 6.0)
@@ -286,6 +386,13 @@ def code_sample(
     slot.spent[1] += position_in_bits(coder) - middle
     clock[HASH] = digest
     learn(slot, features, last, position, errors, scales, trust)
+    if remembers and t > 0:
+        for i in range(n):
+            if seen[i] > 0:
+                take_step(
+                    slot.memory, i, t, float(position[i]) - before[i], float(position[i]) - float(bases[i]),
+                    float(trust[i]), spreads[i], float(conditions[i]),
+                )
     clock[SAMPLES] += 1
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
+from orthostream.compression.kernel.memory import Memory, new_memory
+from orthostream.compression.kernel.mixture import Mixture, new_mixture
 from orthostream.compression.kernel.presence import Presence, new_presence
 from orthostream.compression.kernel.range_coder import EVEN, INTEGER_BITS
 from orthostream.compression.kernel.student import new_escape_bits
@@ -47,7 +49,10 @@ class Slot(NamedTuple):
     rare: IntArray
     escapes: IntArray
     spent: FloatArray
+    shapes: FloatArray
     presence: Presence
+    mixture: Mixture
+    memory: Memory
 
 
 def new_slot(
@@ -91,7 +96,10 @@ def new_slot(
         rare=np.full(2 * INTEGER_BITS + 2, EVEN, dtype=np.int64),
         escapes=new_escape_bits(),
         spent=np.zeros(3),
+        shapes=np.zeros(2),
         presence=new_presence(n),
+        mixture=new_mixture(n),
+        memory=new_memory(n),
     )
 
 

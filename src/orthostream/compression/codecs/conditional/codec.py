@@ -23,7 +23,7 @@ from orthostream.compression.varint import Reader
 
 #: Maximum work per byte of a payload (one more byte for its checksum), so that a few hostile bytes cannot ask for
 #: endless work: a reading is one unit, a sample some more for each group, and a restart some for each sensor.
-WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 64, 12, 8
+WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 1 << 40, 12, 8
 #: Fraction of readings off their lattice above which another lattice is tried.
 _TOO_MANY = 0.02
 #: Maximum number of bytes of a reading, on the rarest path.

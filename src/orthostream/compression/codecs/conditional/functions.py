@@ -11,6 +11,9 @@ from orthostream._compile import can_compile, compiled, kept_on_disk
 from orthostream.compression.kernel import (
     compiled_rows,
     learning,
+    logistic,
+    memory,
+    mixture,
     presence,
     range_coder,
     rows,
@@ -19,8 +22,8 @@ from orthostream.compression.kernel import (
     student,
 )
 
-_COMPILED = (range_coder, compiled_rows, student, presence, slot_state, learning, slot)
-_PLAIN = (range_coder, rows, student, presence, slot_state, learning, slot)
+_COMPILED = (range_coder, compiled_rows, student, presence, logistic, mixture, memory, slot_state, learning, slot)
+_PLAIN = (range_coder, rows, student, presence, logistic, mixture, memory, slot_state, learning, slot)
 #: Readings that plain code handles before it is worth the seconds that compiling takes, once on a machine.
 _PATIENCE = 1 << 15
 
