@@ -9,12 +9,11 @@ of what each would have cost lately, and the cheapest one codes the next step. A
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any
 
-from orthostream._typing import ByteArray, IntArray
 from orthostream.compression.errors import FrameError
-from orthostream.compression.kernel import range_coder
-from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN
+from orthostream.compression.kernel.range_coder import EVEN
+from orthostream.compression.time_bits import LEARNING, LENGTH_BITS, SIGNED_BITS, Learning, TimeBits, code_signed
 from orthostream.compression.time_predictors import Grid, MeanStep
 
 #: The residual descriptions: distance to the grid, to the last time and the mean step, to the last time.
@@ -26,17 +25,9 @@ _REPETITION = 3
 _NOMINAL, _MAKE_UP, _FIRST_CANDIDATE, _OTHER_CANDIDATES, _DIVISIBLE, _QUESTIONS = 0, 48, 49, 65, 68, 69
 _CANDIDATES = 4
 
-#: Adaptive bits of a residual: a binary tree for its length in bits, a sign for each length, the three highest bits
-#: below the leading one for each length.
-_LENGTH_BITS, _LONGEST, _SHAPE_BITS = 7, 68, 3
-_SIGN = 1 << _LENGTH_BITS
-_SHAPE = _SIGN + _LONGEST + 1
-_RESIDUAL = _SHAPE + ((_LONGEST + 1) << _SHAPE_BITS)
 #: Nominal steps are counted up to this many.
 _LONGEST_RUN = (1 << 31) - 1
 
-#: How many bits an adaptive bit remembers.
-_LIMIT = 250
 #: A step that is no multiple of the quantum counts four, one that is takes one off; the quantum shrinks at this sum.
 _ODD = 8
 #: Steps that went unforeseen before the quantum may grow again.
@@ -46,9 +37,6 @@ _LIKELY = (((1 << 22) * 15 // 16) << 8) | 2
 
 #: Accounts begin, in 4,096ths of a bit, with a quarter of a bit for a residual and none for repetition.
 _ACCOUNTS = (1024, 1024, 1024, 0)
-
-#: What a bit of probability (i + 1/2) / 256 costs, in sixteenths of a bit.
-_COSTS = [math.floor(16 * math.log2(256 / (i + 0.5)) + 0.5) for i in range(256)]
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -76,9 +64,7 @@ class AdaptiveTimes:
         self._accounts = list(_ACCOUNTS)
         self._questions = [_LIKELY] * _MAKE_UP + [EVEN] * (_QUESTIONS - _MAKE_UP)
         self._questions[_DIVISIBLE] = _LIKELY
-        self._residuals = [[EVEN] * _RESIDUAL for _ in range(3)]
-        self._coder: list[int] | None = None
-        self._buffer = bytearray()
+        self._residuals = [[EVEN] * SIGNED_BITS for _ in range(3)]
 
     def to_plain(self) -> dict[str, Any]:
         """Return the state as integers, and lists and dictionaries of them."""
@@ -121,15 +107,12 @@ class AdaptiveTimes:
             if self._follow(len(times), times) is not None:
                 return None
             self.from_plain(before)
-        self._coder = [0] * CODER_SIZE
-        self._buffer = bytearray(40 * len(times) + 32)
-        range_coder.start_encoding(cast(IntArray, self._coder))
+        coder = TimeBits(None, len(times))
         for time in times:
-            self._code_time(time)
-        size = range_coder.finish_encoding(cast(IntArray, self._coder), cast(ByteArray, self._buffer))
-        self._coder = None
-        self.bits += 8 * size
-        return bytes(self._buffer[:size])
+            self._code_time(coder, time)
+        section = coder.finish()
+        self.bits += 8 * len(section)
+        return section
 
     def decode(self, section: bytes | None, count: int) -> list[int]:
         """Return the times of the next samples; a refused section changes nothing."""
@@ -141,15 +124,11 @@ class AdaptiveTimes:
                 times = self._follow(count, None)
                 assert times is not None
                 return times
-            self._coder = [0] * CODER_SIZE
-            self._buffer = bytearray(section)
-            range_coder.start_decoding(cast(IntArray, self._coder), cast(ByteArray, self._buffer), len(section))
-            times = [self._code_time(0) for _ in range(count)]
+            coder = TimeBits(section, count)
+            times = [self._code_time(coder, 0) for _ in range(count)]
         except FrameError:
             self.from_plain(before)
             raise
-        finally:
-            self._coder = None
         self.bits += 8 * len(section)
         return times
 
@@ -168,12 +147,12 @@ class AdaptiveTimes:
             if self._step is None:
                 continue
             if self._accounts[_REPETITION] <= min(self._accounts[:_REPETITION]):
-                self._enter(_REPETITION, self._repeat(step, live=False)[1])
+                self._enter(_REPETITION, self._repeat(LEARNING, step)[1])
                 self._grid.shift(step)
                 self._last = time
                 self._remember(step)
             else:
-                self._learn(time, step, [None] * 4, 0, False)
+                self._learn(time, step, {})
         return followed
 
     def _expected_step(self) -> int:
@@ -197,14 +176,14 @@ class AdaptiveTimes:
         """Return the residual description that was the cheapest lately."""
         return min(range(3), key=self._accounts.__getitem__)
 
-    def _code_time(self, time: int) -> int:
+    def _code_time(self, coder: TimeBits, time: int) -> int:
         """Code one time and learn from it; return it."""
         if self._last is None:
-            self._last = self._within(self._code_plain(time))
+            self._last = self._within(coder.unknown(time))
             return self._last
         step = time - self._last
         if self._step is None:
-            step = self._code_plain(step)
+            step = coder.unknown(step)
             time = self._within(self._last + step)
             self._nominal, self._quantum = step, max(abs(step), 1)
             self._grid.begin(time, step)
@@ -212,15 +191,13 @@ class AdaptiveTimes:
             self._last, self._step = time, step
             return time
         best = self._best()
-        costs: list[int | None] = [None] * 4
+        costs: dict[int, int] = {}
         answer = None
         if self._accounts[_REPETITION] <= self._accounts[best]:
-            answer, costs[_REPETITION] = self._repeat(step, live=True)
-        told = answer is None
-        if answer is None:
-            answer, costs[best] = self._code_distance(best, step)
-        time = self._within(self._last + answer)
-        self._learn(time, answer, costs, best, told)
+            answer, costs[_REPETITION] = self._repeat(coder, step)
+        step = self._code_distance(coder, best, step, costs) if answer is None else answer
+        time = self._within(self._last + step)
+        self._learn(time, step, costs)
         return time
 
     def _within(self, time: int) -> int:
@@ -228,22 +205,22 @@ class AdaptiveTimes:
             raise FrameError("times run out of 64 bits")
         return time
 
-    def _learn(self, time: int, step: int, costs: list[int | None], best: int, unforeseen: bool) -> None:
-        """Let every description learn from a step, also those that did not code it."""
-        odd = step % self._quantum != 0
+    def _learn(self, time: int, step: int, costs: dict[int, int]) -> None:
+        """Let every description learn from a step, also those that did not code it and whose cost is not known yet."""
+        odd, best = step % self._quantum != 0, self._best()
         made_up = self._missed and step == self._make_up()
-        if costs[_REPETITION] is None:
-            answer, costs[_REPETITION] = self._repeat(step, live=False)
-            unforeseen = answer is None
+        unforeseen = not made_up and step != self._nominal and step not in self._candidates
+        if _REPETITION not in costs:
+            costs[_REPETITION] = self._repeat(LEARNING, step)[1]
         for k in range(3):
             if odd:
-                costs[k] = 16 * (_LENGTH_BITS + abs(step).bit_length())
-            elif costs[k] is None:
-                costs[k] = self._residual(k, (step - self._base(k)) // self._quantum, live=False)[1]
+                costs[k] = 16 * (LENGTH_BITS + abs(step).bit_length())
+            elif k not in costs:
+                costs[k] = code_signed(LEARNING, self._residuals[k], (step - self._base(k)) // self._quantum)[1]
         if unforeseen:
-            costs[_REPETITION] = (costs[_REPETITION] or 0) + (costs[best] or 0)
-        for k, cost in enumerate(costs):
-            self._enter(k, cost or 0)
+            costs[_REPETITION] += costs[best]
+        for k in range(4):
+            self._enter(k, costs[k])
         self._grid.learn(time, step)
         self._mean.learn(step)
         self._last = time
@@ -277,7 +254,7 @@ class AdaptiveTimes:
         if quantum != self._quantum:
             self._quantum, self._odd, self._odd_quantum = quantum, 0, 0
             self._accounts = list(_ACCOUNTS)
-            self._residuals = [[EVEN] * _RESIDUAL for _ in range(3)]
+            self._residuals = [[EVEN] * SIGNED_BITS for _ in range(3)]
 
     # Repetition
 
@@ -294,19 +271,19 @@ class AdaptiveTimes:
     def _rank_context(self, rank: int) -> int:
         return _FIRST_CANDIDATE + self._ranks if rank == 0 else _OTHER_CANDIDATES + rank - 1
 
-    def _repeat(self, step: int, *, live: bool) -> tuple[int | None, int]:
+    def _repeat(self, coder: TimeBits | Learning, step: int) -> tuple[int | None, int]:
         """Ask whether a step is one of those met before; return it, None if it is not, and what the answers cost."""
-        yes, cost = self._bit(self._questions, self._nominal_context(), step == self._nominal, live)
+        yes, cost = coder.bit(self._questions, self._nominal_context(), int(step == self._nominal))
         if yes:
             return self._nominal, cost
         if self._missed:
             make_up = self._make_up()
-            yes, more = self._bit(self._questions, _MAKE_UP, step == make_up, live)
+            yes, more = coder.bit(self._questions, _MAKE_UP, int(step == make_up))
             cost += more
             if yes:
                 return make_up, cost
         for rank, candidate in enumerate(self._candidates):
-            yes, more = self._bit(self._questions, self._rank_context(rank), step == candidate, live)
+            yes, more = coder.bit(self._questions, self._rank_context(rank), int(step == candidate))
             cost += more
             if yes:
                 return candidate, cost
@@ -342,71 +319,10 @@ class AdaptiveTimes:
         step = self._grid.predict() - self._last if k == _GRID else self._mean.predict()
         return (step + (self._quantum >> 1)) // self._quantum * self._quantum
 
-    def _code_distance(self, k: int, step: int) -> tuple[int, int]:
-        """Code a step as its distance to a prediction, or plainly if it is no multiple of the quantum."""
-        if self._quantum > 1:
-            divisible, _ = self._bit(self._questions, _DIVISIBLE, step % self._quantum == 0, True)
-            if not divisible:
-                return self._code_plain(step), 0
+    def _code_distance(self, coder: TimeBits, k: int, step: int, costs: dict[int, int]) -> int:
+        """Code a step as its distance to a prediction, or as it is if it is no multiple of the quantum."""
+        if self._quantum > 1 and not coder.bit(self._questions, _DIVISIBLE, int(step % self._quantum == 0))[0]:
+            return coder.unknown(step)
         base = self._base(k)
-        residual, cost = self._residual(k, (step - base) // self._quantum, live=True)
-        return base + residual * self._quantum, cost
-
-    def _residual(self, k: int, value: int, *, live: bool) -> tuple[int, int]:
-        """Code an integer of either sign; return it and what it cost."""
-        bits = self._residuals[k]
-        size = abs(value)
-        length, node, cost = size.bit_length(), 1, 0
-        for level in range(_LENGTH_BITS - 1, -1, -1):
-            bit, more = self._bit(bits, node, (length >> level) & 1, live)
-            node, cost = 2 * node + bit, cost + more
-        length = node - (1 << _LENGTH_BITS)
-        if length == 0:
-            return 0, cost
-        if length > _LONGEST:
-            raise FrameError("times run out of 64 bits")
-        negative, more = self._bit(bits, _SIGN + length, value < 0, live)
-        cost += more
-        node, left = 1, length - 1
-        while left > 0 and node < 1 << _SHAPE_BITS:
-            left -= 1
-            bit, more = self._bit(bits, _SHAPE + (length << _SHAPE_BITS) + node, (size >> left) & 1, live)
-            node, cost = 2 * node + bit, cost + more
-        cost += 16 * left
-        if live:
-            size = (node << left) | self._plain_bits(size & ((1 << left) - 1), left)
-        return -size if negative else size, cost
-
-    # Bits
-
-    def _bit(self, bits: list[int], index: int, bit: int, live: bool) -> tuple[int, int]:
-        """Code a bit, or only learn from it; return it and what it cost."""
-        entry = bits[index]
-        seen, chance = entry & 255, entry >> 8
-        if live:
-            bit = range_coder.code_bit(*self._channel(), cast(IntArray, bits), index, _LIMIT, bit)
-        elif bit:
-            chance += ((4194303 - chance) * (327680 // (5 * seen + 8))) >> 16
-            bits[index] = (chance << 8) | min(seen + 1, _LIMIT)
-        else:
-            chance -= (chance * (327680 // (5 * seen + 8))) >> 16
-            bits[index] = (chance << 8) | min(seen + 1, _LIMIT)
-        likely = entry >> 22
-        return bit, _COSTS[likely if bit else 255 - likely]
-
-    def _channel(self) -> tuple[IntArray, ByteArray]:
-        return cast(IntArray, self._coder), cast(ByteArray, self._buffer)
-
-    def _plain_bits(self, value: int, n_bits: int) -> int:
-        return range_coder.code_bits(*self._channel(), value, n_bits)
-
-    def _code_plain(self, value: int) -> int:
-        """Code an integer of either sign and at most 65 bits that nothing is known of."""
-        length = self._plain_bits(abs(value).bit_length(), _LENGTH_BITS)
-        if length > 65:
-            raise FrameError("times run out of 64 bits")
-        if length == 0:
-            return 0
-        negative = self._plain_bits(int(value < 0), 1)
-        size = (1 << (length - 1)) | self._plain_bits(abs(value) & ((1 << (length - 1)) - 1), length - 1)
-        return -size if negative else size
+        residual, costs[k] = code_signed(coder, self._residuals[k], (step - base) // self._quantum)
+        return base + residual * self._quantum

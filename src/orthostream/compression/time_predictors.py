@@ -63,8 +63,8 @@ class Grid:
             self.at += error - inner
             error = inner
         n = min(self.seen + 1, _MEMORY)
-        bound = _bound(self.spread)
-        if n <= _WARM or -bound <= error <= bound:
+        bound = _bound(self.spread) if n > _WARM else abs(error)
+        if abs(error) <= bound:
             self.outliers = 0
             self.at += error * (4 * n - 2) // (n * (n + 1))
             self.period += error * 6 // (n * (n + 1))
@@ -76,7 +76,7 @@ class Grid:
                 self.at = time << FRACTION
             if self.outliers == _RESTART:
                 self.period, self.seen, self.outliers = step << FRACTION, 2, 0
-        self.spread += (min(abs(error), bound if n > _WARM else abs(error)) - self.spread) // min(n, 16)
+        self.spread += (min(abs(error), bound) - self.spread) // min(n, 16)
 
 
 class MeanStep:
