@@ -25,6 +25,8 @@ _REPETITION = 3
 _NOMINAL, _MAKE_UP, _FIRST_CANDIDATE, _OTHER_CANDIDATES, _DIVISIBLE, _QUESTIONS = 0, 48, 49, 65, 68, 69
 _CANDIDATES = 4
 
+#: After as many nominal steps in a row, the expected ones teach nothing to predictions, which saves time.
+_STEADY_RUN = 64
 #: Nominal steps are counted up to this many.
 _LONGEST_RUN = (1 << 31) - 1
 
@@ -35,8 +37,8 @@ _WINDOW = 64
 #: Almost certain already: times are expected to be steady until they are not.
 _LIKELY = (((1 << 22) * 15 // 16) << 8) | 2
 
-#: Accounts begin, in 4,096ths of a bit, with a quarter of a bit for a residual and none for repetition.
-_ACCOUNTS = (1024, 1024, 1024, 0)
+#: A sixty-fourth of a bit, in the 4,096ths that accounts are kept in.
+_CLEARLY = 64
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -61,7 +63,7 @@ class AdaptiveTimes:
         self._grid, self._mean = Grid(), MeanStep()
         self._quantum, self._odd, self._odd_quantum = 1, 0, 0
         self._window_quantum, self._unforeseen = 0, 0
-        self._accounts = list(_ACCOUNTS)
+        self._accounts = [0, 0, 0, 0]
         self._questions = [_LIKELY] * _MAKE_UP + [EVEN] * (_QUESTIONS - _MAKE_UP)
         self._questions[_DIVISIBLE] = _LIKELY
         self._residuals = [[EVEN] * SIGNED_BITS for _ in range(3)]
@@ -146,7 +148,7 @@ class AdaptiveTimes:
             followed.append(self._within(time))
             if self._step is None:
                 continue
-            if self._accounts[_REPETITION] <= min(self._accounts[:_REPETITION]):
+            if self._run >= _STEADY_RUN and self._repeats():
                 self._enter(_REPETITION, self._repeat(LEARNING, step)[1])
                 self._grid.shift(step)
                 self._last = time
@@ -160,7 +162,7 @@ class AdaptiveTimes:
         if self._step is None:
             return 0
         best = self._best()
-        if self._accounts[_REPETITION] > self._accounts[best]:
+        if best != _LAST and not self._repeats():
             return self._base(best)
         questions = self._questions
         if questions[self._nominal_context()] >= EVEN:
@@ -175,6 +177,10 @@ class AdaptiveTimes:
     def _best(self) -> int:
         """Return the residual description that was the cheapest lately."""
         return min(range(3), key=self._accounts.__getitem__)
+
+    def _repeats(self) -> bool:
+        """Return whether repetition describes the next step; it does where no residual is clearly cheaper."""
+        return self._accounts[_REPETITION] <= min(self._accounts[:_REPETITION]) + _CLEARLY
 
     def _code_time(self, coder: TimeBits, time: int) -> int:
         """Code one time and learn from it; return it."""
@@ -193,7 +199,7 @@ class AdaptiveTimes:
         best = self._best()
         costs: dict[int, int] = {}
         answer = None
-        if self._accounts[_REPETITION] <= self._accounts[best]:
+        if self._repeats():
             answer, costs[_REPETITION] = self._repeat(coder, step)
         step = self._code_distance(coder, best, step, costs) if answer is None else answer
         time = self._within(self._last + step)
@@ -253,7 +259,7 @@ class AdaptiveTimes:
             self._unforeseen = self._window_quantum = 0
         if quantum != self._quantum:
             self._quantum, self._odd, self._odd_quantum = quantum, 0, 0
-            self._accounts = list(_ACCOUNTS)
+            self._accounts = [0, 0, 0, 0]
             self._residuals = [[EVEN] * SIGNED_BITS for _ in range(3)]
 
     # Repetition

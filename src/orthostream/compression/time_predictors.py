@@ -1,12 +1,13 @@
 """Where the next sample is expected: on a grid that samples lie around, or a mean step after the last one.
 
-Both are integers in 65,536ths of a tick, so that every machine predicts the same.
+Both are integers, in ticks times 2**32, so that every machine predicts the same. Fewer bits below the
+point would not do: corrections are rounded down, and that must not add up to parts of a tick.
 """
 
 from __future__ import annotations
 
 #: Bits below the binary point.
-FRACTION = 16
+FRACTION = 32
 #: No step is longer.
 _LONGEST = 1 << (64 + FRACTION)
 _HALF = 1 << (FRACTION - 1)
