@@ -77,7 +77,19 @@ def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
         solution[k] = value / float(work[k, k])
 
 
-def add_outer(matrix: FloatArray, vector: FloatArray, weight: float, keep: float) -> None:
-    """Forget a share of a matrix, and add the weighted products of the entries of a vector."""
-    matrix *= keep
-    matrix += (vector * weight)[:, None] * vector[None, :]
+def inner(one: FloatArray, other: FloatArray) -> float:
+    """Return the inner product of two rows; the terms are added one after another, from the first on."""
+    return float(np.add.accumulate(one * other)[-1])
+
+
+def shift_in(row: FloatArray, value: float) -> None:
+    """Move all entries of a row one place on, and put a value in front."""
+    row[1:] = row[:-1].copy()
+    row[0] = value
+
+
+def add_outer(sums: FloatArray, row: FloatArray, target: float, weight: float, keep: float) -> None:
+    """Forget a share of a matrix of sums, and add the weighted products of a row, followed by its target."""
+    whole = np.append(row, target)
+    sums *= keep
+    sums += (whole * weight)[:, None] * whole[None, :]

@@ -14,20 +14,20 @@ from orthostream.compression.codecs.conditional.functions import KernelFunctions
 from orthostream.compression.codecs.conditional.groups import groups_of, groups_to_bytes, read_groups
 from orthostream.compression.codecs.conditional.lattice import Lattice
 from orthostream.compression.codecs.conditional.resolution import Resolution
+from orthostream.compression.codecs.conditional.work import WorkPerByte, WorkPerFrame
 from orthostream.compression.errors import FrameError
-from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
-from orthostream.compression.kernel.slot import CELL, MISSING, RAW
-from orthostream.compression.kernel.slot_state import BROKEN, HASH, Slot, new_slot
+from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
+from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
+from orthostream.compression.kernel.sample import CELL, MISSING, RAW
 from orthostream.compression.targets import ErrorBound
 from orthostream.compression.varint import Reader
 
-#: Maximum work per byte of a payload (one more byte for its checksum), so that a few hostile bytes cannot ask for
-#: endless work: a reading is one unit, a sample some more for each group, and a restart some for each sensor.
-WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 1 << 40, 12, 8
 #: Fraction of readings off their lattice above which another lattice is tried.
 _TOO_MANY = 0.02
 #: Maximum number of bytes of a reading, on the rarest path.
-_LONGEST = 24
+_LONGEST = 96
+#: Of 65,536, what the first symbol of a payload leaves free at the top: no payload begins with the byte 255.
+_KEPT_FREE = 256
 
 
 class ConditionalCodec(Codec):
@@ -47,6 +47,8 @@ class ConditionalCodec(Codec):
     accelerate : bool, optional
         Whether to use compiled code, which gives the same bits; by default where Numba is installed, at once if it was
         compiled before on this machine, otherwise as soon as there is enough to do.
+    version : int, default 2
+        Of the format.
 
     Attributes
     ----------
@@ -63,8 +65,11 @@ class ConditionalCodec(Codec):
         resolutions: list[Resolution] | None = None,
         labels: Sequence[str] | None = None,
         accelerate: bool | None = None,
+        version: int = 2,
     ) -> None:
         self.n_sensors = n_sensors
+        self.version = version
+        self._limit = WorkPerByte() if version == 1 else WorkPerFrame()
         self._labels = labels or [""] * n_sensors
         self.period = period
         self.bound = bound
@@ -75,7 +80,7 @@ class ConditionalCodec(Codec):
 
     def restart(self) -> None:
         self._lattice: Lattice | None = None
-        self._slots: list[Slot] = []
+        self._groups: list[Group] = []
         self._members: list[IntArray] = []
         self._counts: IntArray = np.full(INTEGER_BITS + 1, EVEN, dtype=np.int64)
         self._last_count = 1
@@ -83,15 +88,15 @@ class ConditionalCodec(Codec):
 
     @property
     def digest(self) -> int:
-        value = len(self._slots)
-        for part in self._slots:
+        value = len(self._groups)
+        for part in self._groups:
             value = (value * 0x01000193 ^ int(part.clock[HASH])) & 0xFFFFFFFF
         return value
 
     @property
     def bits(self) -> dict[str, float]:
         """Bits spent so far since the last restart, by what they were spent on."""
-        spent = sum((part.spent for part in self._slots), np.zeros(3))
+        spent = sum((part.spent for part in self._groups), np.zeros(3))
         return {"missing": float(spent[0]), "readings": float(spent[1]), "exact": float(spent[2])}
 
     @property
@@ -106,16 +111,24 @@ class ConditionalCodec(Codec):
         prefix = b""
         if self._lattice is None:
             self._lattice = choose_lattice(rows, self.bound, self._resolutions)
-            groups = groups_of(rows, self._labels, self._lattice)
-            self._open(groups)
-            prefix = self._lattice.to_bytes() + groups_to_bytes(groups)
+            numbers = groups_of(rows, self._labels, self._lattice)
+            self._open(numbers)
+            prefix = self._lattice.to_bytes() + groups_to_bytes(numbers)
         body = self._encode(rows, self.bound.limits(rows))
-        least = -(-self._work(len(rows), fresh=bool(prefix)) // WORK_PER_BYTE) - 1
+        least = self._limit.least_bytes(self._work(len(rows), fresh=bool(prefix)))
         return [Payload(READINGS, (prefix + body).ljust(least, b"\0"))]
 
     def _work(self, count: int, fresh: bool) -> int:
-        per_sample = self.n_sensors + WORK_PER_SAMPLE * len(self._slots)
-        return count * per_sample + (WORK_PER_START * self.n_sensors if fresh else 0)
+        work = count * self._limit.of_sample([len(part) for part in self._members])
+        return work + (self._limit.of_start(self.n_sensors, len(self._members)) if fresh else 0)
+
+    @property
+    def most_samples(self) -> int:  # type: ignore[override]
+        """Samples of a payload that cost no more work than every payload may ask for."""
+        if self.version == 1:
+            return 1 << 17
+        sizes = [len(part) for part in self._members] or [self.n_sensors]
+        return max(self._limit.afforded(0) // self._limit.of_sample(sizes), 1)
 
     def decode(self, payload: Payload) -> FloatArray:
         if payload.kind != READINGS:
@@ -123,19 +136,23 @@ class ConditionalCodec(Codec):
         reader = Reader(payload.body)
         fresh = self._lattice is None
         if fresh:
-            if WORK_PER_START * self.n_sensors > WORK_PER_BYTE * (len(payload.body) + 1):
+            if self._limit.of_start(self.n_sensors, 1) > self._limit.afforded(len(payload.body)):
                 raise FrameError(f"{len(payload.body)} bytes cannot begin a stream of {self.n_sensors} sensors")
             self._lattice = Lattice.read(reader, self.n_sensors)
-            self._open(read_groups(reader, self.n_sensors))
+            numbers = read_groups(reader, self.n_sensors)
+            if self._limit.of_start(self.n_sensors, int(numbers.max()) + 1) > self._limit.afforded(len(payload.body)):
+                raise FrameError(f"{len(payload.body)} bytes cannot begin {int(numbers.max()) + 1} groups of sensors")
+            self._open(numbers)
         data: ByteArray = np.frombuffer(reader.rest(), dtype=np.uint8).copy()
         self._call["start_decoding"](self._coder, data, len(data))
+        self._keep_free(data)
         count = self._code_count(data, 0)
-        if self._work(count, fresh) > WORK_PER_BYTE * (len(payload.body) + 1) or count == 0:
+        if count == 0 or self._work(count, fresh) > self._limit.afforded(len(payload.body)):
             raise FrameError(f"{len(payload.body)} bytes cannot be {count} samples of {self.n_sensors} sensors")
-        kinds, cells, patterns = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(3))
+        kinds, cells, rests, patterns = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(4))
         nothing = np.zeros((count, self.n_sensors))
-        self._code(data, kinds, cells, nothing, nothing, nothing, patterns)
-        if any(part.clock[BROKEN] for part in self._slots):
+        self._code(data, kinds, cells, rests, nothing, nothing, nothing, patterns)
+        if any(part.clock[CORRUPT] for part in self._groups):
             raise FrameError("a payload holds numbers that no encoder writes")
         return self._readings(kinds, cells, patterns)
 
@@ -144,15 +161,18 @@ class ConditionalCodec(Codec):
         assert lattice is not None
         powers = lattice.powers()
         self._members = [np.flatnonzero(groups == number) for number in range(int(groups.max()) + 1)]
-        self._slots = [
-            new_slot(
+        self._groups = [
+            new_group(
                 lattice.width[part].astype(np.float64),
                 lattice.numerator[part],
                 lattice.denominator[part],
                 lattice.offset[part],
                 powers[part],
                 lattice.single[part].astype(np.int64),
+                np.zeros(len(part), dtype=np.int64),
+                np.zeros(len(part), dtype=np.int64),
                 self.period,
+                self.version,
             )
             for part in self._members
         ]
@@ -168,10 +188,11 @@ class ConditionalCodec(Codec):
         kinds[np.isnan(rows)] = MISSING
         buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
         self._call["start_encoding"](self._coder)
+        self._keep_free(buffer)
         self._code_count(buffer, len(rows))
         patterns = rows.view(np.int64).copy()
-        cells = np.zeros(rows.shape, dtype=np.int64)
-        self._code(buffer, kinds, cells, positions, rows, limits, patterns)
+        cells, rests = (np.zeros(rows.shape, dtype=np.int64) for _ in range(2))
+        self._code(buffer, kinds, cells, rests, positions, rows, limits, patterns)
         self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
         return buffer[: self._call["finish_encoding"](self._coder, buffer)].tobytes()
 
@@ -183,6 +204,11 @@ class ConditionalCodec(Codec):
             return False
         return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattice.to_bytes()
 
+    def _keep_free(self, buffer: ByteArray) -> None:
+        """Leave the byte 255 free at the beginning of a payload, for frames that say what they are."""
+        if self.version > 1:
+            self._call["code_interval"](self._coder, buffer, 0, TOTAL - _KEPT_FREE)
+
     def _code_count(self, buffer: ByteArray, count: int) -> int:
         """Code the number of samples: mostly what it was before."""
         other = self._call["code_bit"](self._coder, buffer, self._counts, 0, 250, int(count != self._last_count))
@@ -191,14 +217,14 @@ class ConditionalCodec(Codec):
         return self._last_count
 
     def _code(self, buffer: ByteArray, *matrices: Any) -> None:
-        """Code samples, one group of sensors after another; the matrices are as `kernel.slot.code_sample` has them."""
+        """Code samples, one group of sensors after another; the matrices are as `kernel.sample.code_sample` has them."""
         self._call.expect(matrices[0].size)
         code_samples = self._call["code_samples"]
         with np.errstate(all="ignore"):
-            if len(self._slots) == 1:
-                code_samples(self._coder, buffer, self._slots[0], *matrices)
+            if len(self._groups) == 1:
+                code_samples(self._coder, buffer, self._groups[0], *matrices)
                 return
-            for own, members in zip(self._slots, self._members, strict=True):
+            for own, members in zip(self._groups, self._members, strict=True):
                 parts = [np.ascontiguousarray(matrix[:, members]) for matrix in matrices]
                 code_samples(self._coder, buffer, own, *parts)
                 for matrix, part in zip(matrices, parts, strict=True):
