@@ -83,6 +83,9 @@ def compiled_with(
 
     digest = _digest(sources)
     options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+    if not getattr(module, "ALLOCATES", True):
+        # Without memory to manage, arrays need no reference counts, which take more time than short functions do.
+        options["_nrt"] = False
     if contract:
         options["fastmath"] = {"contract", "reassoc", "nsz"}
     names = [(name, value) for name, value in vars(module).items() if not name.startswith("__")]

@@ -9,6 +9,10 @@ from orthostream.compression.kernel.memory import LARGEST_SMALL_GROUP
 from orthostream.compression.kernel.mixture import Mixture
 from orthostream.compression.kernel.student import FOUR, TEN, below
 
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
+
+
 #: The scale of a bell curve, by its shape, as a share of the standard deviation.
 SCALES = (0.7071067811865476, 0.8944271909999159)
 
@@ -27,7 +31,7 @@ def rehearses(surprise: float, t: int, n: int) -> bool:
     """Return whether the mixture is tried, in this sample, by sensors that do not use it."""
     if n <= LARGEST_SMALL_GROUP or surprise > _SURPRISED:
         return True
-    return t < 32 or t % 256 < 4
+    return t % 512 == 16 or t % 512 == 17
 
 
 def chance_alone(expected: float, scale: float, w: float, cell: int, shape: int) -> float:
@@ -43,8 +47,8 @@ def chance_alone(expected: float, scale: float, w: float, cell: int, shape: int)
 def compare(mixture: Mixture, i: int, n: int, alone: float, is_centred: bool) -> None:
     """Enter what a cell cost the mixture, and what it would have cost the bell curve, and choose between them.
 
-    The mixture takes more time: it must save something, and more in large groups. Where cells are centred on the prediction,
-    other sensors lose by it as well.
+    The mixture takes more time: it must save something, and more in large groups. Where cells are centred on the
+    prediction, other sensors lose by it as well.
     """
     price = 0.995 if n <= LARGEST_SMALL_GROUP else 0.85 if is_centred else 0.97
     gain = min(-price * log2_of(alone + _LEAST) - float(mixture.cost[0]), 6.0)

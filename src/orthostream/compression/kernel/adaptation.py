@@ -7,6 +7,9 @@ import math
 from orthostream.compression.kernel.group_state import Group
 from orthostream.compression.kernel.student import below, density
 
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
+
 
 def score_of(upper: float, lower: float, chance: float, shape: int) -> float:
     """Return how much too narrow (above 0) or too wide the bell curve was for a cell between two edges.

@@ -1,4 +1,4 @@
-"""What both sides know of a group of sensors after each sample, and what an integer of a sensor's lattice stands for."""
+"""What both sides know of a group of sensors after each sample, and what an integer of a lattice stands for."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from orthostream.compression.kernel.presence import Presence, new_presence
 from orthostream.compression.kernel.range_coder import EVEN, INTEGER_BITS
 from orthostream.compression.kernel.student import new_escape_bits
 
+#: Compiled without memory management: what is compiled of this file makes no arrays.
+ALLOCATES = False
+
 N_FEATURES = 8
 #: Factors of the scale: by the level of a sensor, and by how large its errors were lately.
 LEVELS, STIRS = 10, 8
 
-#: What `clock` holds: samples, the running hash of the integers that were coded, whether the payload is corrupt, and the
-#: shape of the bell curve.
+#: What `clock` holds: samples, the running hash of the integers that were coded, whether the payload is corrupt, and
+#: the shape of the bell curve.
 SAMPLES, HASH, CORRUPT, CURVE = 0, 1, 2, 3
 
 

@@ -24,6 +24,9 @@ from orthostream.compression.kernel.range_coder import INTEGER_BITS, MODE, TOTAL
 from orthostream.compression.kernel.repeats import last_cell
 from orthostream.compression.kernel.student import below
 
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
+
 #: Halvings that are mixed; the bits below them are coded as they are.
 _DEEPEST = 12
 
@@ -64,9 +67,7 @@ def _code_outside(coder: IntArray, buffer: ByteArray, mixture: Mixture, low: int
     return high + apart if above == 1 else low - 1 - apart
 
 
-def _share_above(
-    mixture: Mixture, centre: float, scale: float, low: int, edge: int, high: int
-) -> float:
+def _share_above(mixture: Mixture, centre: float, scale: float, low: int, edge: int, high: int) -> float:
     """Return which share of the bell curve between low and high lies from ``edge`` on, without the candidates."""
     shape = int(mixture.around[SHAPE])
     at_edge = below((float(edge) - 0.5 - centre) / scale, shape)

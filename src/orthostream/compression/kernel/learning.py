@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.compression.kernel.rows import add_products, factorise, move_towards_products, solve
 from orthostream.compression.kernel.group_state import N_FEATURES, SAMPLES, Group
+from orthostream.compression.kernel.rows import add_products, factorise, move_towards_products, solve
 
 
 def learn(

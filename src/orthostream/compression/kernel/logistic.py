@@ -1,7 +1,7 @@
 """Probabilities of a bit from several sources, mixed in the logistic domain; integers only.
 
-A probability of 1 is an integer of 65,536; its *logit* is ln(p / (1 - p)) in units of 1/256. Integers and table look-ups
-give the same bits on every machine.
+A probability of 1 is an integer of 65,536; its *logit* is ln(p / (1 - p)) in units of 1/256. Integers and table
+look-ups give the same bits on every machine.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ import numpy as np
 
 from orthostream._typing import ByteArray, IntArray
 from orthostream.compression.kernel.range_coder import DECODING, MODE, TOTAL, code_interval, point
+
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
 
 #: A coder in this mode writes and reads nothing: the models learn what a value would have cost.
 REHEARSING = 2

@@ -15,6 +15,10 @@ from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.kernel.logistic import LARGEST_LOGIT, LOGIT, SQUASH, code_known, log2_of
 from orthostream.compression.kernel.range_coder import EVEN, INTEGER_BITS, RATES, TOTAL
 
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
+
+
 #: Sources of a bit: the bell curve first, then contexts.
 N_SOURCES = 11
 #: Sets of weights: 48 for questions, 16 for halvings.
@@ -29,9 +33,9 @@ N_SLOTS = 1 << 16
 _RING, _RINGS = 8192, 1 << 17
 N_MATCHES = 1 << 14
 
-#: What else is known of a cell, as entries of ``around``: the cell of the sensor before in this sample, the sensor's own
-#: cell a period ago, the phase of the period, how many sensors of this sample were asked and how many repeated their last
-#: cell, bins of the recent error and of the level, the shape of the bell curve.
+#: What else is known of a cell, as entries of ``around``: the cell of the sensor before in this sample, the sensor's
+#: own cell a period ago, the phase of the period, how many sensors of this sample were asked and how many repeated
+#: their last cell, bins of the recent error and of the level, the shape of the bell curve.
 NEIGHBOUR, AGO, PHASE, ASKED, REPEATED, STIR, LEVEL, SHAPE = range(8)
 
 

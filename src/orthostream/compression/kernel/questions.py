@@ -1,4 +1,4 @@
-"""Is the cell the one that a stretch met before predicts, the last one, the most frequent one?"""
+"""Candidates: the cell that a stretch met before predicts, the last one, the most frequent one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from orthostream.compression.kernel.mixture import (
 )
 from orthostream.compression.kernel.repeats import last_cell
 from orthostream.compression.kernel.student import below
+
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
 
 #: What `ask_candidates` returns where no candidate holds.
 NONE = 3
@@ -45,8 +48,8 @@ def ask_candidates(
 ) -> int:
     """Ask for each candidate in turn; return which one the cell is, or `NONE`.
 
-    ``candidates`` and ``masses`` are left with those that it is not, and with their share of the bell curve; a candidate
-    that was asked for already has a share of 0.
+    ``candidates`` and ``masses`` are left with those that it is not, and with their share of the bell curve; a
+    candidate that was asked for already has a share of 0.
     """
     candidates = mixture.candidates
     masses = mixture.masses
@@ -74,9 +77,7 @@ def ask_candidates(
     return NONE
 
 
-def _ask(
-    coder: IntArray, buffer: ByteArray, mixture: Mixture, i: int, kind: int, candidate: int, holds: int
-) -> int:
+def _ask(coder: IntArray, buffer: ByteArray, mixture: Mixture, i: int, kind: int, candidate: int, holds: int) -> int:
     """Ask one question, whose sources are what sensors answered in like circumstances."""
     slots = mixture.slots
     places = mixture.places

@@ -17,6 +17,9 @@ import numpy as np
 
 from orthostream._typing import ByteArray, IntArray
 
+#: Compiled without memory management: nothing here makes arrays.
+ALLOCATES = False
+
 ENCODING, DECODING = 0, 1
 #: What each entry of a coder is: direction; low end (encoding) or the code less it (decoding); width; bytes written or
 #: read; bytes that there are to read.

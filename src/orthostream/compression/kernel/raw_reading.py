@@ -6,8 +6,12 @@ from orthostream._typing import ByteArray, IntArray
 from orthostream.compression.kernel.group_state import Group
 from orthostream.compression.kernel.range_coder import INTEGER_BITS, code_bit, code_bits, code_integer
 
-#: Adaptive bits of `rare`: whether a reading is raw, and whether a first one is; those of the first cell; whether the top
-#: bits of a raw reading are those of the last one, and whether its low bits are zeros.
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
+
+
+#: Adaptive bits of `rare`: whether a reading is raw, and whether a first one is; those of the first cell; whether the
+#: top bits of a raw reading are those of the last one, and whether its low bits are zeros.
 RAW_BIT, FIRST_BITS, SAME_TOP, ZERO_END = 0, 2, 2 + INTEGER_BITS, 3 + INTEGER_BITS
 
 #: Bits of a raw reading: its top (sign, exponent and a little more), and those that a number of 32 bits has not.

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from orthostream.compression.kernel.mixture import N_MATCHES, Mixture
 
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
+
+
 #: Cells that must agree before a stretch counts as met again, and cells that are compared at most.
 _SHORTEST, _COMPARED = 5, 32
 

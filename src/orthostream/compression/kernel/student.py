@@ -24,6 +24,10 @@ from orthostream.compression.kernel.range_coder import (
     point,
 )
 
+#: Compiled without memory management: nothing here makes arrays while it codes.
+ALLOCATES = False
+
+
 #: Adaptive bits of the escapes: how far beyond the cells that have a probability of their own.
 ESCAPE_BITS = INTEGER_BITS
 
@@ -67,7 +71,9 @@ def _edge(k: int, centre: float, scale: float, reach: int, room: float, shape: i
     return math.floor(below((k - 0.5 - centre) / scale, shape) * room) + k + reach + 1
 
 
-def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: float, scale: float, cell: int, shape: int) -> int:
+def code_cell(
+    coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: float, scale: float, cell: int, shape: int
+) -> int:
     """Code the cell, of width 1, into which a number falls that is t-distributed around ``centre`` with a ``scale``."""
     shift = 0
     while scale > _WIDEST:

@@ -18,7 +18,7 @@ from orthostream.compression.codecs.conditional.work import WorkPerByte, WorkPer
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
 from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
-from orthostream.compression.kernel.sample import CELL, MISSING, RAW
+from orthostream.compression.kernel.readings import CELL, MISSING, RAW
 from orthostream.compression.targets import ErrorBound
 from orthostream.compression.varint import Reader
 

@@ -23,6 +23,7 @@ from orthostream.compression.kernel import (
     questions,
     range_coder,
     raw_reading,
+    readings,
     repeats,
     rows,
     sample,
@@ -30,7 +31,7 @@ from orthostream.compression.kernel import (
 )
 
 _CODING = (student, presence, logistic, mixture, repeats, questions, halving, memory)
-_LEARNING = (group_state, raw_reading, adaptation, account, features, learning, sample)
+_LEARNING = (group_state, raw_reading, adaptation, account, features, learning, readings, sample)
 _COMPILED = (range_coder, compiled_rows, *_CODING, *_LEARNING)
 _PLAIN = (range_coder, rows, *_CODING, *_LEARNING)
 #: Readings that plain code handles before it is worth the seconds that compiling takes, once on a machine.
