@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthostream._typing import FloatArray
 from orthostream.compression.codecs.conditional.lattices.levels import MOST_LEVELS, Levels
@@ -97,7 +99,7 @@ def _read_decimals(reader: Reader, count: int) -> FloatArray:
     return np.array(counts, dtype=np.float64) / scale
 
 
-def _planes(patterns: np.ndarray) -> bytes:  # type: ignore[type-arg]
+def _planes(patterns: NDArray[Any]) -> bytes:
     """Return differences of bit patterns, put in the order of the numbers, plane by plane, compressed."""
     top = patterns.dtype.type(1 << (8 * patterns.itemsize - 1))
     ordered = np.where(patterns & top, ~patterns, patterns | top)
@@ -106,7 +108,7 @@ def _planes(patterns: np.ndarray) -> bytes:  # type: ignore[type-arg]
     return zlib.compress(little.view(np.uint8).reshape(len(steps), -1).T.tobytes(), 9)
 
 
-def _read_planes(reader: Reader, count: int, size: int) -> np.ndarray:  # type: ignore[type-arg]
+def _read_planes(reader: Reader, count: int, size: int) -> NDArray[Any]:
     data = reader.take(reader.varint(len(reader.data)))
     stream = zlib.decompressobj()
     try:

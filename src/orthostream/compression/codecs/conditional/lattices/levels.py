@@ -16,7 +16,8 @@ MOST_LEVELS = 1 << 16
 
 def can_be_levels(column: FloatArray) -> BoolArray:
     """Return which readings can be levels: all finite ones but -0.0, which is sent as it is."""
-    return np.isfinite(column) & ~((column == 0.0) & np.signbit(column))
+    found: BoolArray = np.isfinite(column) & ~((column == 0.0) & np.signbit(column))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
