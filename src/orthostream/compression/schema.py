@@ -15,7 +15,7 @@ TABLE_TYPES = frozenset(
 )
 #: What a stream was before: an array, or a table of pandas.
 KINDS = ("array", "table", "table numbered", "series", "series numbered", "nameless series")
-#: Sensors of a stream.
+#: Maximum number of sensors of a stream.
 MOST_COLUMNS = 65536
 
 
@@ -100,7 +100,7 @@ class Schema:
         try:
             n = plain["n"]
             if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= MOST_COLUMNS:
-                raise FrameError(f"a stream of {n!r} sensors cannot be")
+                raise FrameError(f"a stream must have 1 to {MOST_COLUMNS} sensors, the header says {n!r}")
             lists = []
             for key, default in (("name", None), ("unit", ""), ("dtype", "float64")):
                 given = plain.get(key, default)
@@ -111,13 +111,13 @@ class Schema:
                     raise FrameError(f"the header's {key} is not one text for each of {n} sensors")
                 lists.append(values)
             if not set(lists[2]) <= TABLE_TYPES:
-                raise FrameError("the header names a type that no column has")
+                raise FrameError("the header names an unknown type of a column")
             time = plain.get("time")
             if time is not None and not (len(time) == 4 and all(isinstance(part, str) for part in time)):
                 raise FrameError("the header's time axis is not four texts")
             kind = plain.get("kind", "array")
             if kind not in KINDS:
-                raise FrameError("the header names a kind of table that there is not")
+                raise FrameError(f"the header names an unknown kind of table, {kind!r}")
             return cls(tuple(map(Column, *lists)), None if time is None else TimeAxis(*time), kind)
         except (KeyError, TypeError, AttributeError) as error:
             raise FrameError(f"the header of the stream is damaged: {error}") from None

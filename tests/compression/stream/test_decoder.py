@@ -174,7 +174,7 @@ def test_joining_late(plain_stream: Stream) -> None:
     expected = decoded(plain_stream)
     decoder = Decoder()
     decoder.push(header)
-    with pytest.raises(FrameError, match="starts again is needed"):
+    with pytest.raises(FrameError, match="restarts the state is needed"):
         decoder.push(frames[1])
     key = next(i for i in range(1, len(frames)) if restarts(frames[i], header))
     for i in range(key, len(frames)):

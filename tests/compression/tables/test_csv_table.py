@@ -105,7 +105,7 @@ def test_one_column_may_have_blank_cells() -> None:
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("a,b\n1,2\n3\n", r"line 3: 1 cell where 2 are expected; mend the line"),
+        ("a,b\n1,2\n3\n", r"line 3: 1 cell where 2 are expected; fix the line"),
         ("a,b\n1,2\n3,4,5\n6\n", r"line 3: 3 cells where 2"),
         ("a,b\n1,2\n3\n4,5,6\n", r"line 3: 1 cell where 2"),
         ("a,b\n\n1,2\n\n3,x\n", r"line 5, column 'b': 'x' is not a number; leave the cell empty"),

@@ -1,4 +1,4 @@
-"""What an encoder has kept of what it promised."""
+"""What an encoder has sent so far: counts, bytes and errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Achieved:
         self.bytes_by_component[component] = self.bytes_by_component.get(component, 0) + n_bytes
 
     def add(self, rows: FloatArray, decoded: FloatArray | None) -> None:
-        """Take samples in, and what became of them; errors are NaN from then on if nobody looked."""
+        """Count samples and their errors; without decoded samples, errors are NaN from then on."""
         finite = np.isfinite(rows)
         missing = int(np.isnan(rows).sum())
         self.n_samples += len(rows)

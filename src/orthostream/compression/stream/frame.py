@@ -16,13 +16,13 @@ from orthostream.compression.errors import FrameError
 
 #: Kinds of frame; the first three are kinds of payload.
 READINGS, DICTIONARY, UPDATE, HEADER, INDEX, END = range(6)
-#: Flags beside the kind: the state is forgotten before this frame; times stand before the payload; the frame would
+#: Flags beside the kind: the state is restarted before this frame; times stand before the payload; the frame would
 #: otherwise look plain.
 RESTART, TIMED, OTHER = 8, 16, 32
 
 #: Plain frames of at most this many bytes have a checksum of 12 bits, of 16, and of 32 beyond.
 _TINY, _SHORT = 8, 64
-#: Bytes that a frame has at most.
+#: Maximum number of bytes of a frame.
 LONGEST = 1 << 24
 _PLAIN_START, _MARKED_START = 0x4F535430, 0x4F535431
 
@@ -164,5 +164,5 @@ def open_frame(data: bytes, chain: Chain | None) -> Frame:
         if fits and mark < 64 and kind <= END and not (flags and kind >= HEADER):
             return Frame(kind, flags, data[1:-4])
     if chain is None:
-        raise FrameError("a frame is damaged, or frames before it are missing; one that starts again is needed")
+        raise FrameError("a frame is damaged, or frames before it are missing; one that restarts the state is needed")
     raise FrameError("a frame is damaged, or does not follow the ones before it")

@@ -14,7 +14,7 @@ from orthostream.compression.varint import Reader, put_varint
 
 #: Four bytes that no frame begins with; the last one is the version of the format.
 MAGIC = b"OST\x01"
-#: Bytes that a header has at most once it is unpacked, for each that it has packed.
+#: Maximum number of bytes of an unpacked header, for each packed byte.
 _EXPANSION = 200
 _LONGEST_TEXT = 1 << 26
 
@@ -29,9 +29,9 @@ class StreamHeader:
     codec : str
         "conditional", "transform" or "paper".
     options : dict
-        What the codec is made with on both sides.
+        Parameters of the codec, on both sides.
     target : dict
-        What the user asked for; of interest to people.
+        What the user asked for, for reports and for appending.
     """
 
     schema: Schema

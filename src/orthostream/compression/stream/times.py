@@ -25,7 +25,7 @@ class SampleTimes:
         self.restart()
 
     def restart(self) -> None:
-        """Forget everything."""
+        """Return to the state of a new object."""
         self._last: int | None = None
         self._step = 0
         self._quantum = 1
@@ -77,7 +77,7 @@ class SampleTimes:
         if mode == _CHANGES:
             return self._decode_changes(reader.rest(), count)
         if mode != _EXACT:
-            raise FrameError(f"there is no way {mode} to tell times")
+            raise FrameError(f"times are coded in an unknown mode, {mode}")
         times = list(struct.unpack(f"<{count}q", reader.take(8 * count)))
         self._take_exact(times)
         return times

@@ -205,7 +205,7 @@ class CsvTable:
             count = f"{len(cells)} cell{'s' if len(cells) != 1 else ''}"
             raise TableError(
                 f"{self._name}, line {number}: {count} where {len(self._layout.names)} are expected; "
-                "mend the line, or leave it out"
+                "fix the line, or leave it out"
             )
         return cells
 
@@ -252,7 +252,7 @@ class CsvTable:
         name = self._layout.names[self._time_place]
         what = f"{text[:40]!r} {error.reason}" if text else "the time is missing"
         return TableError(
-            f"{self._name}, line {lines[error.place]}, column {name!r}: {what}; mend it, or leave the line out"
+            f"{self._name}, line {lines[error.place]}, column {name!r}: {what}; fix it, or leave the line out"
         )
 
     def _bad_cell(self, error: CellError, lines: Sequence[int]) -> TableError:

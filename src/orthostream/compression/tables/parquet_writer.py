@@ -82,7 +82,7 @@ class ParquetWriter:
     def abandon(self) -> None:
         """Stop: what was written is good for nothing."""
         self._batches = []
-        # Left open, it would write its end once nobody looks, to a file that may be closed by then.
+        # Left open, it would write its end when it is garbage collected, to a file that may be closed by then.
         with suppress(OSError, ValueError):
             self._writer.close()
         self._writer.is_open = False

@@ -24,7 +24,7 @@ from orthostream.compression.varint import Reader
 #: Maximum work per byte of a payload (one more byte for its checksum), so that a few hostile bytes cannot ask for
 #: endless work: a reading is one unit, a sample some more for each group, and a restart some for each sensor.
 WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 64, 12, 8
-#: Fraction of readings off their lattice above which another lattice is looked for.
+#: Fraction of readings off their lattice above which another lattice is tried.
 _TOO_MANY = 0.02
 #: Maximum number of bytes of a reading, on the rarest path.
 _LONGEST = 24
@@ -41,7 +41,7 @@ class ConditionalCodec(Codec):
     period : int, default 0
         Samples in a day, or in whatever else comes round; 0 for none.
     resolutions : list of Resolution, optional
-        Of each sensor; by default they are looked for in the first samples.
+        Of each sensor; by default found in the first samples.
     labels : sequence of str, optional
         What each sensor measures; only those of one label are coded together.
     accelerate : bool, optional

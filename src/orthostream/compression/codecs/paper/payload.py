@@ -28,7 +28,7 @@ from orthostream.compression.errors import FrameError
 _HEADER = struct.Struct("<HHBh")
 _LEAST_EXPONENT, _MOST_EXPONENT = -1200, 1200
 
-#: Readings that a payload may bring at most, or one sample: a few bytes must not keep a decoder busy for long.
+#: Maximum number of readings in a payload (or one sample), so that few bytes cannot keep a decoder busy for long.
 MOST_READINGS = 1 << 13
 
 
@@ -71,7 +71,7 @@ class CodeLayout:
 
     @property
     def most_samples(self) -> int:
-        """Samples that a payload may bring at most."""
+        """Maximum number of samples in a payload."""
         return max(1, min(MOST_READINGS // self.n_sensors, 65535))
 
     @property
@@ -112,13 +112,13 @@ class CodeLayout:
             "indices": numbers.size / 8.0,
             "values": values.size / 8.0,
             "mask": float(len(mask)),
-            # The bits that fill up the last byte are nobody's.
+            # Padding is counted as header.
             "header": len(header) + len(packed) - flags.size / 8.0,
         }
         return header + mask + packed, parts
 
     def unpack(self, body: bytes, before: BoolArray) -> SparseCodes:
-        """Return what `pack` was given; raise FrameError where no encoder has written that."""
+        """Return what `pack` was given; raise FrameError if the bytes are corrupt."""
         if len(body) < _HEADER.size:
             raise FrameError(f"sparse codes need more than {len(body)} bytes.")
         n_samples, mask_size, mantissa, exponent = _HEADER.unpack_from(body)
@@ -127,7 +127,7 @@ class CodeLayout:
         if not 1 <= n_samples <= self.most_samples:
             raise FrameError(f"a payload brings 1 to {self.most_samples} samples, not {n_samples}.")
         if not _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
-            raise FrameError(f"a step of 2^{exponent} is not one of ours.")
+            raise FrameError(f"a step of 2^{exponent} is out of range.")
         rest = body[_HEADER.size + mask_size :]
         if len(body) < _HEADER.size + mask_size or (any(rest) and not mantissa):
             raise FrameError(f"{len(body)} bytes are not as many as {n_samples} sparse codes take.")

@@ -20,7 +20,7 @@ class Block(NamedTuple):
 
     habits: tuple[int, int]
     missing: IntArray
-    apart: IntArray
+    outliers: IntArray
     values: FloatArray
     levels: IntArray
 

@@ -6,7 +6,7 @@ import math
 
 from orthostream.compression.codecs.transform.step_size import step_size
 
-#: Bits that may be spent before the budget has to be kept: the start, when nothing is known yet, is dear.
+#: Bits that may be spent before the budget has to be kept: the start, when nothing is known yet, is expensive.
 START_UP_BITS = 16_384
 #: Bits of a frame around each payload.
 FRAME_BITS = 32

@@ -167,13 +167,13 @@ class TransformCodec(Codec):
         if self._control is None:
             self._control = self._first_control(rows)
         control = self._control
-        apart = self._apart(rows, step_size(control.level))
+        outliers = self._outliers(rows, step_size(control.level))
         if isinstance(control, ErrorControl):
-            attempt, body = self._within_error(rows, apart, control)
+            attempt, body = self._within_error(rows, outliers, control)
         else:
-            attempt, body = self._within_budget(rows, apart, control)
+            attempt, body = self._within_budget(rows, outliers, control)
         if self._offer is not None:
-            seen = ~np.isnan(rows) & ~apart
+            seen = ~np.isnan(rows) & ~outliers
             readings = np.where(seen, rows, np.concatenate(attempt.samples))
             centred = np.where(seen, rows - attempt.past.mean, np.nan)
             self._offer.learn(centred, readings - np.concatenate(attempt.expected))
@@ -192,31 +192,31 @@ class TransformCodec(Codec):
             spread = float(max(np.median(distance), min(np.mean(distance), 1e3), np.median(np.abs(usual)) / 4096.0))
         return BudgetControl(self.bits_per_reading, nearest_level(max(spread, 1e-6)))
 
-    def _apart(self, rows: FloatArray, step: float) -> BoolArray:
+    def _outliers(self, rows: FloatArray, step: float) -> BoolArray:
         return find_outliers(rows, None if self._state.is_new else self._state.past.history[-1], step)
 
-    def _within_error(self, rows: FloatArray, apart: BoolArray, control: ErrorControl) -> tuple[_Attempt, bytes]:
+    def _within_error(self, rows: FloatArray, outliers: BoolArray, control: ErrorControl) -> tuple[_Attempt, bytes]:
         level = control.level
         while True:
-            attempt = self._attempt(rows, apart, level)
-            kept = int((~np.isnan(rows) & ~apart).sum())
+            attempt = self._attempt(rows, outliers, level)
+            kept = int((~np.isnan(rows) & ~outliers).sum())
             if control.allows(attempt.squares, kept):
                 break
             if level <= control.finest:
-                # Rounding is all that is left to blame: what it hits hardest goes apart.
-                error = np.abs(np.where(np.isnan(rows) | apart, 0.0, rows - np.concatenate(attempt.samples)))
-                apart = apart | (error > min(control.rmse / 2.0, float(error.max()) * 0.999))
+                # Only rounding is left as a reason: the readings that it hits hardest are sent as outliers.
+                error = np.abs(np.where(np.isnan(rows) | outliers, 0.0, rows - np.concatenate(attempt.samples)))
+                outliers = outliers | (error > min(control.rmse / 2.0, float(error.max()) * 0.999))
             level = max(level - 1, control.finest)
         body = self._coded(attempt, self._state.symbols)
         control.settle(level, attempt.squares, kept, len(rows))
         return attempt, body
 
-    def _within_budget(self, rows: FloatArray, apart: BoolArray, control: BudgetControl) -> tuple[_Attempt, bytes]:
+    def _within_budget(self, rows: FloatArray, outliers: BoolArray, control: BudgetControl) -> tuple[_Attempt, bytes]:
         readings = int((~np.isnan(rows)).sum())
-        largest = float(np.abs(rows[np.isfinite(rows) & ~apart]).max(initial=0.0))
+        largest = float(np.abs(rows[np.isfinite(rows) & ~outliers]).max(initial=0.0))
         level = max(control.level, nearest_level(max(largest * _FINEST, 1e-100)))
         while True:
-            attempt = self._attempt(rows, apart, level)
+            attempt = self._attempt(rows, outliers, level)
             symbols = self._state.symbols.copy()
             body = self._coded(attempt, symbols)
             empty = not any(block.levels.any() for block in attempt.blocks)
@@ -228,12 +228,12 @@ class TransformCodec(Codec):
         control.settle(level, len(body), level_bits, readings, len(rows))
         return attempt, body
 
-    def _attempt(self, rows: FloatArray, apart: BoolArray, level: int) -> _Attempt:
+    def _attempt(self, rows: FloatArray, outliers: BoolArray, level: int) -> _Attempt:
         step = step_size(level)
         state = self._state
         components = state.basis.components
         missing = np.isnan(rows)
-        seen = ~missing & ~apart
+        seen = ~missing & ~outliers
         past, start, squares = state.past, 0, 0.0
         costs = state.symbols.habit_costs()
         blocks: list[Block] = []
@@ -247,7 +247,7 @@ class TransformCodec(Codec):
             expected = past.predicted(habits, size, components[0])
             levels = best_levels(readings, seen[part], expected, components, step)
             block = Block(
-                habits, missing[part].astype(np.int64), apart[part].astype(np.int64), rows[part].copy(), levels
+                habits, missing[part].astype(np.int64), outliers[part].astype(np.int64), rows[part].copy(), levels
             )
             samples = completed(block, expected, state.basis, step)
             squares += float(np.square(np.where(seen[part], readings - samples, 0.0)).sum())
@@ -273,7 +273,7 @@ class TransformCodec(Codec):
     # -- the side that receives ----------------------------------------------------------------------------------
 
     def decode(self, payload: Payload) -> FloatArray:
-        # What nobody has sent may add up to anything; it is looked at before it is believed.
+        # Corrupt payloads may overflow; the result is checked before it is used.
         with np.errstate(all="ignore"):
             if payload.kind == READINGS:
                 return self._decode(payload)
@@ -314,7 +314,7 @@ class TransformCodec(Codec):
             past = state.after(past, samples, is_first=not blocks)
             blocks.append(block)
             decoded.append(samples)
-            values = np.where(block.apart != 0, block.values, samples)
+            values = np.where(block.outliers != 0, block.values, samples)
             readings.append(np.where(block.missing != 0, np.nan, values))
         state.settle(payload.body, level, blocks, decoded, past)
         return np.concatenate(readings)

@@ -39,7 +39,7 @@ LARGEST_LEVEL = 1 << 48
 
 
 def start_level_bits(bits: IntArray) -> None:
-    """Fill in the chances that a new coder starts with."""
+    """Fill in the probabilities that a new coder starts with."""
     for i in range(LEVEL_BITS):
         bits[i] = EVEN
 
@@ -62,7 +62,7 @@ def _size_context(size: int) -> int:
 def code_levels(
     coder: IntArray, buffer: ByteArray, bits: IntArray, activity: IntArray, sizes: IntArray, levels: IntArray
 ) -> bool:
-    """Code a block of levels and adapt; return whether all is well, which bytes that nobody wrote may not be.
+    """Code a block of levels and adapt; return False if the payload is corrupt.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Readings that go apart from the others, exactly: infinite ones, and ones so far off that they disturb the rest."""
+"""Outliers, which are sent exactly: infinite readings, and those so far off that they would disturb the rest."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from orthostream.compression.kernel.range_coder import (
     code_integer,
 )
 
-#: So many times what is usual is too far off.
+#: An outlier is further off than this many times the usual distance.
 _FAR = 200.0
-#: Nor may a reading be more steps away from zero than this: a float could not hold the error.
+#: A reading further from zero than this many steps is an outlier too: a float could not hold its error.
 MOST_STEPS = float(1 << 34)
 _DOUBLE = struct.Struct("<d")
 _WORD = struct.Struct("<Q")
@@ -31,7 +31,7 @@ _LARGEST_WHOLE = 1 << 40
 
 
 def find_outliers(rows: FloatArray, expected: FloatArray | None, step: float) -> BoolArray:
-    """Return which readings are to go apart; NaN is none of them.
+    """Return which readings are outliers; NaN never is.
 
     Parameters
     ----------
@@ -47,17 +47,17 @@ def find_outliers(rows: FloatArray, expected: FloatArray | None, step: float) ->
     array([[False, False,  True,  True, False]])
     """
     finite = np.isfinite(rows)
-    apart: BoolArray = np.isinf(rows) | (np.abs(np.where(finite, rows, 0.0)) > MOST_STEPS * step)
-    kept = finite & ~apart
+    outliers: BoolArray = np.isinf(rows) | (np.abs(np.where(finite, rows, 0.0)) > MOST_STEPS * step)
+    kept = finite & ~outliers
     if kept.any():
         usual = np.median(rows[kept]) if expected is None else expected
         distance = np.abs(np.where(kept, rows, usual) - usual)
-        apart |= distance > _FAR * max(float(np.median(distance[kept])), step)
-    return apart
+        outliers |= distance > _FAR * max(float(np.median(distance[kept])), step)
+    return outliers
 
 
 def start_outlier_bits() -> IntArray:
-    """Return the chances that a new coder starts with."""
+    """Return the probabilities that a new coder starts with."""
     return np.full(OUTLIER_BITS, EVEN, dtype=np.int64)
 
 

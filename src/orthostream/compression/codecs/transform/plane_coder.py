@@ -1,4 +1,4 @@
-"""Which cells of a block are set, as adaptive bits: missing readings, and readings that go another way.
+"""Which cells of a block are set, as adaptive bits: missing readings, and outliers.
 
 For the kernel: the same text runs plain and compiled (see `orthostream.compression.kernel`). A *plane* is an array of
 bits (rows, sensors). A row says whether anything has changed since the last one; where it has, each sensor says whether
@@ -50,7 +50,7 @@ def _change_context(state: int, age: int, rate: int, others: int) -> int:
 
 
 def code_plane(coder: IntArray, buffer: ByteArray, bits: IntArray, memory: IntArray, plane: IntArray) -> bool:
-    """Code a plane and adapt; return whether all is well, which bytes that nobody wrote may not be.
+    """Code a plane and adapt; return False if the payload is corrupt.
 
     Parameters
     ----------

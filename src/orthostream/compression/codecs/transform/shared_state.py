@@ -19,12 +19,12 @@ from orthostream.compression.codecs.transform.symbol_model import SymbolModel
 
 #: Atoms of a dictionary that is sent: the leading ones, since what a step leaves of the others is not worth their bits.
 MOST_ATOMS = 8
-#: A sensor that has been apart for so many samples has moved for good: it is believed.
+#: A sensor whose readings were outliers for so many samples has moved for good: predictions start from them.
 _BELIEVED_AFTER = 24
 
 
 class SharedState:
-    """Memory of the samples, basis, chances of symbols, level of the step.
+    """Memory of the samples, basis, probabilities of symbols, level of the step.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class SharedState:
     period : int
         Samples after which habits repeat.
     fast : bool or None
-        Whether to run compiled loops; None: where they are to be had.
+        Whether to run compiled loops; by default where Numba is installed.
     """
 
     def __init__(self, n_sensors: int, period: int, fast: bool | None) -> None:
@@ -42,7 +42,7 @@ class SharedState:
         self.level = 0
         self.is_new = True
         self.digest = zlib.crc32(struct.pack("<II", n_sensors, period))
-        self._apart_for = np.zeros(n_sensors, dtype=np.int64)
+        self._outlier_for = np.zeros(n_sensors, dtype=np.int64)
         self._dictionary: QuantisedDictionary | None = None
 
     @property
@@ -83,22 +83,22 @@ class SharedState:
         step = step_size(level)
         self.basis.learn(np.concatenate(samples) - past.mean, step)
         for block in blocks:
-            self._believe(block.apart, step)
+            self._believe(block.outliers, step)
         with np.errstate(over="ignore", invalid="ignore"):
             # What is beyond 64 bits becomes another integer on another machine.
             integers = np.clip(np.rint(self.past.history[-1] / step), -(2.0**62), 2.0**62).astype("<i8")
         self.digest = zlib.crc32(integers.tobytes(), zlib.crc32(body.rstrip(b"\0"), self.digest))
 
-    def _believe(self, apart: IntArray, step: float) -> None:
-        streaks = [self._apart_for]
-        for row in apart:
+    def _believe(self, outliers: IntArray, step: float) -> None:
+        streaks = [self._outlier_for]
+        for row in outliers:
             streaks.append((streaks[-1] + 1) * row)
-        self._apart_for = streaks[-1]
+        self._outlier_for = streaks[-1]
         values = self.symbols.last_outliers
-        moved: BoolArray = (self._apart_for >= _BELIEVED_AFTER) & (np.abs(values) <= MOST_STEPS * step)
+        moved: BoolArray = (self._outlier_for >= _BELIEVED_AFTER) & (np.abs(values) <= MOST_STEPS * step)
         if moved.any():
             history, mean = np.array(self.past.history), np.array(self.past.mean)
             history[:, moved] = values[moved]
             mean[moved] = values[moved]
             self.past = self.past._replace(history=history, mean=mean)
-            self._apart_for = np.where(moved, 0, self._apart_for)
+            self._outlier_for = np.where(moved, 0, self._outlier_for)

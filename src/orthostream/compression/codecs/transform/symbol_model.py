@@ -1,4 +1,4 @@
-"""All chances that a payload of readings is coded with, adapted alike on both sides."""
+"""The adaptive probabilities with which a payload of readings is coded; equal on both sides."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SymbolModel:
         for bits, memory in zip(self.plane_bits, self.planes, strict=True):
             start_plane(bits, memory)
         self.outliers = start_outlier_bits()
-        #: Bits that levels have taken so far where this model has encoded: for whoever keeps a budget.
+        #: Bits that levels have taken so far, when encoding; a budget is controlled by them.
         self.level_bits = 0.0
         self.last_outliers = np.zeros(n_sensors)
         self._kernel: dict[str, Callable[..., Any]] = {}
@@ -66,7 +66,7 @@ class SymbolModel:
             self._kernel = compiled((range_coder, level_coder, plane_coder))
 
     def copy(self) -> Self:
-        """Return a model that goes its own way from here."""
+        """Return an independent copy."""
         twin = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
@@ -74,14 +74,14 @@ class SymbolModel:
         return twin
 
     def habit_costs(self) -> FloatArray:
-        """Return how many bits each habit would cost, of the leading atom and of the others; for whoever chooses."""
+        """Return how many bits each habit would cost, of the leading atom and of the others."""
         costs = np.zeros((2, len(HABITS)))
         for which in range(2):
             for habit in range(len(HABITS)):
                 for shift in (2, 1, 0):
                     entry = int(self.habits[which * _HABIT_BITS + ((habit + 8) >> (shift + 1))])
-                    chance = min(max((entry >> 8) / 4194304.0, 1e-3), 1.0 - 1e-3)
-                    costs[which, habit] -= np.log2(chance if (habit >> shift) & 1 else 1.0 - chance)
+                    probability = min(max((entry >> 8) / 4194304.0, 1e-3), 1.0 - 1e-3)
+                    costs[which, habit] -= np.log2(probability if (habit >> shift) & 1 else 1.0 - probability)
         return costs
 
     def code_header(self, coder: IntArray, buffer: ByteArray, n_rows: int, change: int) -> tuple[int, int]:
@@ -98,10 +98,10 @@ class SymbolModel:
             self._code_habit(coder, buffer, 1, block.habits[1]),
         )
         code_plane = self._kernel.get("code_plane", plane_coder.code_plane)
-        for plane, bits, memory in zip((block.missing, block.apart), self.plane_bits, self.planes, strict=True):
+        for plane, bits, memory in zip((block.missing, block.outliers), self.plane_bits, self.planes, strict=True):
             if not code_plane(coder, buffer, bits, memory, plane):
                 raise FrameError("the mask of a block goes on beyond the end of its payload.")
-        for t, s in np.argwhere(block.apart):
+        for t, s in np.argwhere(block.outliers):
             value = code_outlier(coder, buffer, self.outliers, float(self.last_outliers[s]), float(block.values[t, s]))
             self.last_outliers[s] = block.values[t, s] = value
             if overrun(coder):

@@ -38,8 +38,8 @@ def new_probabilities() -> IntArray:
     return bits
 
 
-def _probability(chance: float) -> int:
-    return (int(min(max(chance, 0.004), 0.996) * 4194304.0) << 8) | 8
+def _probability(probability: float) -> int:
+    return (int(min(max(probability, 0.004), 0.996) * 4194304.0) << 8) | 8
 
 
 def code_levels(
