@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
-from orthostream.compression.codecs.codec import READINGS, Codec, Payload
+from orthostream.compression.codecs.codec import READINGS, UPDATE, Codec, Payload
 from orthostream.compression.codecs.conditional.choose_lattice import choose_lattice
 from orthostream.compression.codecs.conditional.functions import KernelFunctions
 from orthostream.compression.codecs.conditional.groups import groups_of, groups_to_bytes, read_groups
 from orthostream.compression.codecs.conditional.lattice import Lattice
+from orthostream.compression.codecs.conditional.lattices import Levels, SensorLattice
+from orthostream.compression.codecs.conditional.lattices.changes import put_changes, read_changes
+from orthostream.compression.codecs.conditional.lattices.choose import choose_lattices, wanted_by
+from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, from_plain
+from orthostream.compression.codecs.conditional.lattices.wire import put_lattices, read_lattices
+from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
+from orthostream.compression.codecs.conditional.watch import LatticeWatch
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
 from orthostream.compression.kernel.slot import CELL, MISSING, RAW
@@ -27,7 +35,12 @@ WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 64, 12, 8
 #: Fraction of readings off their lattice above which another lattice is tried.
 _TOO_MANY = 0.02
 #: Maximum number of bytes of a reading, on the rarest path.
-_LONGEST = 24
+_LONGEST = 32
+
+
+def _padded(body: bytes, work: int) -> bytes:
+    """Return a payload with as many zeros as its work takes."""
+    return body.ljust(-(-work // WORK_PER_BYTE) - 1, b"\0")
 
 
 class ConditionalCodec(Codec):
@@ -47,6 +60,8 @@ class ConditionalCodec(Codec):
     accelerate : bool, optional
         Whether to use compiled code, which gives the same bits; by default where Numba is installed, at once if it was
         compiled before on this machine, otherwise as soon as there is enough to do.
+    version : int, default 1
+        Of the format: 2 has lattices of all kinds, which change as the stream goes on.
 
     Attributes
     ----------
@@ -63,18 +78,24 @@ class ConditionalCodec(Codec):
         resolutions: list[Resolution] | None = None,
         labels: Sequence[str] | None = None,
         accelerate: bool | None = None,
+        version: int = 1,
     ) -> None:
         self.n_sensors = n_sensors
         self._labels = labels or [""] * n_sensors
         self.period = period
         self.bound = bound
         self._resolutions = resolutions
+        self.version = version
+        self._watch: LatticeWatch | None = None
+        if version > 1 and bound is not None and bound.relative is None and resolutions is None:
+            self._watch = LatticeWatch(wanted_by(bound), self._labels)
         self._call = KernelFunctions(accelerate)
         self._coder: IntArray = np.zeros(CODER_SIZE, dtype=np.int64)
         self.restart()
 
     def restart(self) -> None:
-        self._lattice: Lattice | None = None
+        self._lattices: Lattices | None = None
+        self._changed = 0
         self._slots: list[Slot] = []
         self._members: list[IntArray] = []
         self._counts: IntArray = np.full(INTEGER_BITS + 1, EVEN, dtype=np.int64)
@@ -86,7 +107,7 @@ class ConditionalCodec(Codec):
         value = len(self._slots)
         for part in self._slots:
             value = (value * 0x01000193 ^ int(part.clock[HASH])) & 0xFFFFFFFF
-        return value
+        return value ^ self._changed
 
     @property
     def bits(self) -> dict[str, float]:
@@ -95,53 +116,122 @@ class ConditionalCodec(Codec):
         return {"missing": float(spent[0]), "readings": float(spent[1]), "exact": float(spent[2])}
 
     @property
-    def lattice(self) -> Lattice | None:
-        """The numbers that readings are replaced by; None before the first samples."""
-        return self._lattice
+    def lattices(self) -> list[SensorLattice]:
+        """The numbers that each sensor's readings are replaced by; none before the first samples."""
+        return [] if self._lattices is None else self._lattices.all
 
     def encode(self, rows: FloatArray) -> list[Payload]:
         if self.bound is None:
             raise ValueError("this codec was made without a bound: it can only decode.")
         rows = np.ascontiguousarray(rows, dtype=np.float64)
-        prefix = b""
-        if self._lattice is None:
-            self._lattice = choose_lattice(rows, self.bound, self._resolutions)
-            groups = groups_of(rows, self._labels, self._lattice)
-            self._open(groups)
-            prefix = self._lattice.to_bytes() + groups_to_bytes(groups)
+        fresh = self._lattices is None
+        prefix = self._choose(rows, self.bound) if fresh else b""
+        payloads = [] if fresh else self._changes(rows)
         body = self._encode(rows, self.bound.limits(rows))
-        least = -(-self._work(len(rows), fresh=bool(prefix)) // WORK_PER_BYTE) - 1
-        return [Payload(READINGS, (prefix + body).ljust(least, b"\0"))]
+        return [*payloads, Payload(READINGS, _padded(prefix + body, self._work(len(rows), fresh)))]
+
+    def _changes(self, rows: FloatArray) -> list[Payload]:
+        """Return a payload that changes lattices, if they should change before some samples."""
+        assert self._lattices is not None
+        changes = [] if self._watch is None else self._watch.changes(rows, self._lattices)
+        if not changes:
+            return []
+        out = bytearray()
+        put_changes(out, changes)
+        body = _padded(bytes(out), WORK_PER_START * len(changes))
+        self._update(body)
+        return [Payload(UPDATE, body)]
+
+    def _choose(self, rows: FloatArray, bound: ErrorBound) -> bytes:
+        """Choose lattices and groups, and return their bytes."""
+        out = bytearray()
+        if self.version == 1:
+            lattice = choose_lattice(rows, bound, self._resolutions)
+            self._lattices = from_plain(lattice)
+            out += lattice.to_bytes()
+        else:
+            if self._watch is not None:
+                rows = self._watch.recent(rows)
+                self._watch.restarted()
+            self._lattices = choose_lattices(rows, bound, self._labels, self._resolutions)
+            put_lattices(out, self._lattices.all)
+        groups = groups_of(rows, self._labels, self._lattices.plain)
+        self._open(groups)
+        return bytes(out) + groups_to_bytes(groups)
+
+    def _update(self, body: bytes) -> None:
+        """Take changes of lattices in."""
+        if self._lattices is None or self.version == 1:
+            raise FrameError("lattices change before there are any")
+        changes = read_changes(Reader(body), self._lattices)
+        if WORK_PER_START * len(changes) > WORK_PER_BYTE * (len(body) + 1):
+            raise FrameError(f"{len(body)} bytes cannot change the lattices of {len(changes)} sensors")
+        self._replace(changes)
+        self._changed = zlib.crc32(body, self._changed)
+
+    def _replace(self, changes: dict[int, SensorLattice]) -> None:
+        assert self._lattices is not None
+        for sensor, lattice in changes.items():
+            slot, place = self._places[sensor]
+            remap(slot, place, self._lattices[sensor], lattice)
+        self._lattices = self._lattices.replaced(changes)
+
+    def _grow(self, kinds: IntArray, patterns: IntArray) -> None:
+        """Make levels of the readings that sensors of levels have sent as they are."""
+        assert self._lattices is not None
+        grown: dict[int, SensorLattice] = {}
+        n_levels = 0
+        for sensor in self._lattices.levels:
+            sent = patterns[kinds[:, sensor] == RAW, sensor]
+            old = self._lattices[sensor]
+            if len(sent) and isinstance(old, Levels):
+                new = old.new_among(sent.view(np.float64))
+                larger = old.merged(new)[0]
+                if larger is not old and self._lattices.has_room(n_levels + len(new)):
+                    grown[sensor] = larger
+                    self._changed = zlib.crc32(new.astype("<f8").tobytes(), self._changed)
+                    n_levels += len(new)
+        if grown:
+            self._replace(grown)
 
     def _work(self, count: int, fresh: bool) -> int:
         per_sample = self.n_sensors + WORK_PER_SAMPLE * len(self._slots)
         return count * per_sample + (WORK_PER_START * self.n_sensors if fresh else 0)
 
     def decode(self, payload: Payload) -> FloatArray:
+        if payload.kind == UPDATE:
+            self._update(payload.body)
+            return np.empty((0, self.n_sensors))
         if payload.kind != READINGS:
             raise FrameError(f"a payload of kind {payload.kind} does not belong to this stream")
         reader = Reader(payload.body)
-        fresh = self._lattice is None
+        fresh = self._lattices is None
         if fresh:
             if WORK_PER_START * self.n_sensors > WORK_PER_BYTE * (len(payload.body) + 1):
                 raise FrameError(f"{len(payload.body)} bytes cannot begin a stream of {self.n_sensors} sensors")
-            self._lattice = Lattice.read(reader, self.n_sensors)
+            if self.version == 1:
+                self._lattices = from_plain(Lattice.read(reader, self.n_sensors))
+            else:
+                self._lattices = Lattices(read_lattices(reader, self.n_sensors))
             self._open(read_groups(reader, self.n_sensors))
         data: ByteArray = np.frombuffer(reader.rest(), dtype=np.uint8).copy()
         self._call["start_decoding"](self._coder, data, len(data))
         count = self._code_count(data, 0)
         if self._work(count, fresh) > WORK_PER_BYTE * (len(payload.body) + 1) or count == 0:
             raise FrameError(f"{len(payload.body)} bytes cannot be {count} samples of {self.n_sensors} sensors")
-        kinds, cells, patterns = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(3))
+        kinds, cells, patterns, rests = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(4))
         nothing = np.zeros((count, self.n_sensors))
         self._code(data, kinds, cells, nothing, nothing, nothing, patterns)
         if any(part.clock[BROKEN] for part in self._slots):
             raise FrameError("a payload holds numbers that no encoder writes")
-        return self._readings(kinds, cells, patterns)
+        self._code_rests(data, kinds, cells, rests)
+        readings = self._readings(kinds, cells, rests, patterns)
+        self._grow(kinds, patterns)
+        return readings
 
     def _open(self, groups: IntArray) -> None:
-        lattice = self._lattice
-        assert lattice is not None
+        assert self._lattices is not None
+        lattice = self._lattices.plain
         powers = lattice.powers()
         self._members = [np.flatnonzero(groups == number) for number in range(int(groups.max()) + 1)]
         self._slots = [
@@ -156,32 +246,48 @@ class ConditionalCodec(Codec):
             )
             for part in self._members
         ]
+        self._places = {
+            sensor: (slot, place)
+            for slot, members in zip(self._slots, self._members, strict=True)
+            for place, sensor in enumerate(members.tolist())
+        }
 
     def _encode(self, rows: FloatArray, limits: FloatArray) -> bytes:
-        lattice = self._lattice
-        assert lattice is not None
-        positions = lattice.positions(rows)
-        kinds = np.full(rows.shape, CELL, dtype=np.int64)
-        unplaced = np.isnan(positions)
-        kinds[unplaced] = RAW
-        positions[unplaced] = 0.0
+        assert self._lattices is not None
+        placed = self._lattices.place(rows)
+        limits = self._lattices.limits(limits)
+        kinds = np.where(placed.held, CELL, RAW).astype(np.int64)
         kinds[np.isnan(rows)] = MISSING
         buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
         self._call["start_encoding"](self._coder)
         self._code_count(buffer, len(rows))
         patterns = rows.view(np.int64).copy()
         cells = np.zeros(rows.shape, dtype=np.int64)
-        self._code(buffer, kinds, cells, positions, rows, limits, patterns)
-        self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
+        self._code(buffer, kinds, cells, placed.positions, placed.checked, limits, patterns)
+        self._code_rests(buffer, kinds, cells, placed.rests)
+        if self._watch is not None:
+            self._watch.note(rows, kinds)
+        else:
+            self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
+        self._grow(kinds, patterns)
         return buffer[: self._call["finish_encoding"](self._coder, buffer)].tobytes()
 
     def _strays(self, rows: FloatArray, kinds: IntArray) -> bool:
         """Return whether many readings were off the lattice, and another one would hold them."""
-        assert self._lattice is not None and self.bound is not None
+        assert self._lattices is not None and self.bound is not None
         finite = np.isfinite(rows)
         if int(((kinds == RAW) & finite).sum()) <= _TOO_MANY * max(int(finite.sum()), 1):
             return False
-        return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattice.to_bytes()
+        return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattices.plain.to_bytes()
+
+    def _code_rests(self, buffer: ByteArray, kinds: IntArray, cells: IntArray, rests: IntArray) -> None:
+        """Code what the integers of `Floats` do not tell, after all integers of a frame."""
+        assert self._lattices is not None
+        sensors = self._lattices.floats
+        if sensors:
+            part = np.ascontiguousarray(rests[:, sensors])
+            self._call["code_rests"](self._coder, buffer, self._lattices.rest_bits(cells, kinds == CELL), part)
+            rests[:, sensors] = part
 
     def _code_count(self, buffer: ByteArray, count: int) -> int:
         """Code the number of samples: mostly what it was before."""
@@ -204,8 +310,7 @@ class ConditionalCodec(Codec):
                 for matrix, part in zip(matrices, parts, strict=True):
                     matrix[:, members] = part
 
-    def _readings(self, kinds: IntArray, cells: IntArray, patterns: IntArray) -> FloatArray:
-        lattice = self._lattice
-        assert lattice is not None
-        values = np.where(kinds == RAW, patterns.view(np.float64), lattice.values(cells))
+    def _readings(self, kinds: IntArray, cells: IntArray, rests: IntArray, patterns: IntArray) -> FloatArray:
+        assert self._lattices is not None
+        values = np.where(kinds == RAW, patterns.view(np.float64), self._lattices.values(cells, rests))
         return np.where(kinds == MISSING, np.nan, values)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from orthostream._compile import can_compile, compiled, kept_on_disk
+from orthostream.compression.codecs.conditional import rests
 from orthostream.compression.kernel import (
     compiled_rows,
     learning,
@@ -19,8 +20,8 @@ from orthostream.compression.kernel import (
     student,
 )
 
-_COMPILED = (range_coder, compiled_rows, student, presence, slot_state, learning, slot)
-_PLAIN = (range_coder, rows, student, presence, slot_state, learning, slot)
+_COMPILED = (range_coder, compiled_rows, student, presence, slot_state, learning, slot, rests)
+_PLAIN = (range_coder, rows, student, presence, slot_state, learning, slot, rests)
 #: Readings that plain code handles before it is worth the seconds that compiling takes, once on a machine.
 _PATIENCE = 1 << 15
 

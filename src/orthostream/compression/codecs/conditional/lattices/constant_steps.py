@@ -49,7 +49,8 @@ def constant_step(distinct: Distinct, *, single: bool) -> Linear | None:
             continue
         exact = _exact(distinct, step, single)
         if exact is not None:
-            return exact
+            # All doubles are multiples of a power of two: that tells nothing.
+            return None if math.frexp(exact.numerator / exact.denominator)[0] == 0.5 else exact
     return None
 
 
@@ -101,9 +102,7 @@ def _exact(distinct: Distinct, step: float, single: bool) -> Linear | None:
     tried = [Linear(1, each, 1.0, 0.0, single) for each in _neighbours(times)]
     tried += [Linear(1, 1.0, each, 0.0, single) for each in _neighbours(over)]
     tried += [Linear(1, p, q, 0.0, single) for p, q in _ratios(times)]
-    # All doubles are multiples of a power of two: that tells nothing.
-    tried = [each for each in tried if math.frexp(each.numerator / each.denominator)[0] != 0.5]
-    best = max(tried, key=lambda each: _share(each, distinct, cells), default=Linear())
+    best = max(tried, key=lambda each: _share(each, distinct, cells))
     return best if _share(best, distinct, cells) >= _ENOUGH else None
 
 

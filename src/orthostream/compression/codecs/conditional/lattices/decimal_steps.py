@@ -37,8 +37,11 @@ def decimal_steps(distinct: Distinct, *, single: bool) -> list[Linear]:
     Linear(width=1, numerator=2.0, denominator=20.0, offset=1.0, single=False)
     """
     found: list[Linear] = []
+    if not len(distinct.values):
+        return found
     fewest = MOST_STRAYS * distinct.total + 1e-9
-    gap = float(np.median(np.spacing(np.abs(distinct.values)))) * (2.0**29 if single else 1.0)
+    middle = float(np.median(np.abs(distinct.values) / 2.0)) * 2.0
+    gap = math.ulp(middle) * (2.0**29 if single else 1.0)
     for places in range(_MOST_PLACES + 1):
         scale = 10**places
         if gap * scale > _BY_ACCIDENT:

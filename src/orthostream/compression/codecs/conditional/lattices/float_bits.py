@@ -17,8 +17,8 @@ from orthostream.compression.codecs.conditional.lattices.floats import (
 
 #: Leading bits of a typical error that are modelled; readings near 0 may want more.
 _MODELLED = (4, 7, 10)
-#: Bits that a reading of the largest size has as an integer, so that larger ones are held too.
-_LONGEST = 46
+#: Bits that a reading of the largest size has as an integer: first integers of a sensor must be below 2**38.
+_LONGEST = 36
 
 
 def precision_of(distinct: Distinct) -> int:

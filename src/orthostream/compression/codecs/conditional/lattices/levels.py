@@ -68,10 +68,16 @@ class Levels(SensorLattice):
 
         Where they would be too many, nothing changes.
         """
-        larger = np.union1d(self.levels, column[can_be_levels(column)])
-        if len(larger) > MOST_LEVELS:
+        new = self.new_among(column)
+        if not len(new) or len(self.levels) + len(new) > MOST_LEVELS:
             return self, np.arange(len(self.levels), dtype=np.int64)
-        return Levels(larger), np.searchsorted(larger, self.levels).astype(np.int64)
+        larger = Levels(np.insert(self.levels, np.searchsorted(self.levels, new), new))
+        return larger, np.searchsorted(larger.levels, self.levels).astype(np.int64)
+
+    def new_among(self, column: FloatArray) -> FloatArray:
+        """Return, in order, the readings that could be levels and are none."""
+        values = np.unique(column[can_be_levels(column)])
+        return values[~self.place(values).held]
 
     def place(self, column: FloatArray) -> Placed:
         ranks = np.minimum(np.searchsorted(self.levels, column), len(self.levels) - 1)

@@ -1,0 +1,137 @@
+"""When an encoder should give sensors other lattices, from the readings that it has seen."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from orthostream._typing import BoolArray, FloatArray, IntArray
+from orthostream.compression.codecs.conditional.lattices import Levels, SensorLattice
+from orthostream.compression.codecs.conditional.lattices.better import better_lattice
+from orthostream.compression.codecs.conditional.lattices.changes import Change
+from orthostream.compression.codecs.conditional.lattices.estimate import RAW_BITS, side_bits
+from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, PlacedRows
+from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
+from orthostream.compression.kernel.slot import RAW
+
+#: Readings that are remembered, of all sensors together, and samples that are remembered at most and at least.
+_READINGS, _SAMPLES, _FEWEST = 1 << 19, 4096, 128
+#: Readings of a sensor after which its lattice is looked at for the first time; then at twice as many, and so on.
+_FIRST_LOOK = 64
+#: Share of readings off their lattice that makes another look worth while.
+_TOO_MANY = 0.02
+#: Bits of a frame that changes lattices, without them.
+_FRAME = 100.0
+#: Lattices of other sensors of its label that a sensor tries.
+_OTHERS = 2
+
+
+class LatticeWatch:
+    """Remembers recent readings, and says which lattices should change before the next frame.
+
+    Parameters
+    ----------
+    wanted : sequence of Wanted
+        What each sensor's lattice has to fulfil.
+    labels : sequence of str
+        What each sensor measures.
+    """
+
+    def __init__(self, wanted: Sequence[Wanted], labels: Sequence[str]) -> None:
+        self._wanted = list(wanted)
+        self._labels = list(labels)
+        n = len(self._labels)
+        self._most = max(min(_READINGS // n, _SAMPLES), _FEWEST)
+        self._frames: list[FloatArray] = []
+        self._seen: IntArray = np.zeros(n, dtype=np.int64)
+        self._strays: IntArray = np.zeros(n, dtype=np.int64)
+        self._next_look: IntArray = np.full(n, _FIRST_LOOK, dtype=np.int64)
+        self._next_strays: IntArray = np.full(n, 2, dtype=np.int64)
+
+    def recent(self, rows: FloatArray) -> FloatArray:
+        """Return the samples that are remembered, and the next ones."""
+        return np.concatenate([*self._frames, rows])
+
+    def restarted(self) -> None:
+        """Begin to count anew: all lattices were chosen just now."""
+        self._strays[:] = 0
+        self._next_look[:] = np.maximum(_FIRST_LOOK, 2 * self._seen)
+        self._next_strays[:] = 2
+
+    def note(self, rows: FloatArray, kinds: IntArray) -> None:
+        """Remember samples, and how their readings were coded."""
+        self._frames.append(rows.copy())
+        total = sum(map(len, self._frames))
+        while len(self._frames) > 1 and total - len(self._frames[0]) >= self._most:
+            total -= len(self._frames.pop(0))
+        if total > 2 * self._most:
+            self._frames = [np.concatenate(self._frames)[-self._most :]]
+        finite = np.isfinite(rows)
+        self._seen += finite.sum(axis=0)
+        self._strays += ((kinds == RAW) & finite).sum(axis=0)
+
+    def changes(self, rows: FloatArray, lattices: Lattices) -> list[Change]:
+        """Return the changes that should come before the next samples."""
+        placed = lattices.place(rows)
+        strays = self._strays + self._off(rows, lattices, placed).sum(axis=0)
+        seen = self._seen + np.isfinite(rows).sum(axis=0)
+        look = (seen >= self._next_look) | ((strays >= self._next_strays) & (strays > _TOO_MANY * seen))
+        found: dict[int, Change] = {}
+        saved = 0.0
+        if look.any():
+            recent = self.recent(rows)
+            usual = self._usual(lattices)
+            for i in np.flatnonzero(look).tolist():
+                others = usual[self._labels[i], self._wanted[i]]
+                with np.errstate(all="ignore"):
+                    better = better_lattice(lattices[i], recent[:, i], self._wanted[i], others)
+                if better is not None:
+                    found[i] = Change(i, better)
+                    saved = np.inf
+            self._next_look[look] = 2 * seen[look]
+            self._next_strays[look] = 2 * strays[look] + 2
+        for i in range(len(lattices)):
+            if i not in found and isinstance(lattices[i], Levels) and not placed.held[:, i].all():
+                gain, change = self._new_levels(i, lattices[i], rows[:, i])
+                if gain > 0.0 and change is not None:
+                    found[i] = change
+                    saved += gain
+        if saved < _FRAME or not lattices.replaced({i: each.lattice for i, each in found.items()}).has_room(0):
+            return []
+        for i, change in found.items():
+            if not change.added:
+                self._strays[i] = 0
+                self._next_strays[i] = 2
+        return [found[i] for i in sorted(found)]
+
+    def _usual(self, lattices: Lattices) -> dict[tuple[str, Wanted], tuple[SensorLattice, ...]]:
+        """Return the lattices that most sensors of a label have."""
+        counts: defaultdict[tuple[str, Wanted], Counter[SensorLattice]] = defaultdict(Counter)
+        for label, wanted, lattice in zip(self._labels, self._wanted, lattices.all, strict=True):
+            if not isinstance(lattice, Levels):
+                counts[label, wanted][lattice] += 1
+        found = {key: tuple(lattice for lattice, _ in each.most_common(_OTHERS)) for key, each in counts.items()}
+        return {key: found.get(key, ()) for key in zip(self._labels, self._wanted, strict=True)}
+
+    @staticmethod
+    def _new_levels(i: int, lattice: SensorLattice, column: FloatArray) -> tuple[float, Change | None]:
+        """Return the levels that a sensor needs for some readings, and the bits that it saves to tell them before."""
+        assert isinstance(lattice, Levels)
+        new = lattice.new_among(column)
+        if not len(new) or lattice.merged(new)[0] is lattice:
+            return 0.0, None
+        added = Levels(new)
+        return RAW_BITS * float(np.isin(column, new).sum()) - side_bits(added), Change(i, added, added=True)
+
+    @staticmethod
+    def _off(rows: FloatArray, lattices: Lattices, placed: PlacedRows) -> BoolArray:
+        """Return which readings are surely off their lattice: those that a narrow cell does not hold."""
+        plain = lattices.plain
+        narrow = (plain.width == 1) & (plain.ratio == 0.0)
+        with np.errstate(all="ignore"):
+            away = np.abs(plain.values(np.rint(placed.positions).astype(np.int64)) - placed.checked)
+            cell = plain.numerator / plain.denominator
+        off: BoolArray = np.isfinite(rows) & (~placed.held | (narrow & (away > 1e-6 * cell)))
+        return off
