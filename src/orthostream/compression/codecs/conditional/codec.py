@@ -161,7 +161,7 @@ class ConditionalCodec(Codec):
 
     def _update(self, body: bytes) -> None:
         """Take changes of lattices in."""
-        if self._lattices is None or self.version == 1:
+        if self._lattices is None:
             raise FrameError("lattices change before there are any")
         changes = read_changes(Reader(body), self._lattices)
         if WORK_PER_START * len(changes) > WORK_PER_BYTE * (len(body) + 1):
@@ -199,7 +199,7 @@ class ConditionalCodec(Codec):
         return count * per_sample + (WORK_PER_START * self.n_sensors if fresh else 0)
 
     def decode(self, payload: Payload) -> FloatArray:
-        if payload.kind == UPDATE:
+        if payload.kind == UPDATE and self.version > 1:
             self._update(payload.body)
             return np.empty((0, self.n_sensors))
         if payload.kind != READINGS:

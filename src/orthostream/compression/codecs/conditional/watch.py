@@ -75,9 +75,13 @@ class LatticeWatch:
     def changes(self, rows: FloatArray, lattices: Lattices) -> list[Change]:
         """Return the changes that should come before the next samples."""
         placed = lattices.place(rows)
-        strays = self._strays + self._off(rows, lattices, placed).sum(axis=0)
-        seen = self._seen + np.isfinite(rows).sum(axis=0)
-        look = (seen >= self._next_look) | ((strays >= self._next_strays) & (strays > _TOO_MANY * seen))
+        here, off = np.isfinite(rows).sum(axis=0), self._off(rows, lattices, placed).sum(axis=0)
+        seen, strays = self._seen + here, self._strays + off
+        new = (off >= 2) & (off > _TOO_MANY * here)
+        many = new | ((strays >= self._next_strays) & (strays > _TOO_MANY * seen))
+        # Levels become more by themselves.
+        many[lattices.levels] = False
+        look = many | (seen >= self._next_look)
         found: dict[int, Change] = {}
         saved = 0.0
         if look.any():
@@ -85,8 +89,10 @@ class LatticeWatch:
             usual = self._usual(lattices)
             for i in np.flatnonzero(look).tolist():
                 others = usual[self._labels[i], self._wanted[i]]
+                # Where readings have become others just now, those of long ago do not count.
+                column = recent[-max(2 * len(rows), _FIRST_LOOK) :, i] if new[i] and many[i] else recent[:, i]
                 with np.errstate(all="ignore"):
-                    better = better_lattice(lattices[i], recent[:, i], self._wanted[i], others)
+                    better = better_lattice(lattices[i], column, self._wanted[i], others)
                 if better is not None:
                     found[i] = Change(i, better)
                     saved = np.inf

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from orthostream._typing import FloatArray
 from orthostream.compression.codecs.conditional.lattices.distinct import Distinct
-from orthostream.compression.codecs.conditional.lattices.estimate import bits_per_reading, sampled, side_bits
+from orthostream.compression.codecs.conditional.lattices.estimate import bits_per_reading, sampled
 from orthostream.compression.codecs.conditional.lattices.find import candidates, cost
-from orthostream.compression.codecs.conditional.lattices.levels import Levels
 from orthostream.compression.codecs.conditional.lattices.linear import Linear
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
@@ -42,10 +41,7 @@ def better_lattice(
     if distinct.total < 2:
         return None
     values = sampled(recent)
-    now = cost(current, values, distinct, wanted) - side_bits(current) / distinct.total
-    if isinstance(current, Levels):
-        # New values become levels without being told.
-        now = max(now, bits_per_reading(current, values, wanted.error))
+    now = bits_per_reading(current, values, wanted.error)
     tried = [each for each in (*others, *candidates(recent, distinct, wanted)) if each != current]
     if not tried:
         return None

@@ -26,9 +26,11 @@ from orthostream.compression.codecs.conditional.lattices.wanted import Wanted, w
 #: Share of readings off a resolution above which one that is no decimal is looked for.
 _MANY_STRAYS = 0.02
 #: A sensor of fewer readings and different values is as its neighbours.
-_FEW_READINGS, _FEW_VALUES = 256, 8
+_FEW_READINGS, _FEW_VALUES = 64, 8
 #: Bits of a reading that a lattice of one's own must save over the one that is shared with neighbours.
-_OWN_GAIN = 0.3
+_OWN_GAIN = 0.02
+#: Bits of a reading that ranks cost more than they seem to: equal steps are no longer equal.
+_UNEVEN = 0.5
 #: How many readings off a lattice are to be expected where there was none so far.
 _RISK = 0.25
 
@@ -77,7 +79,7 @@ def cost(lattice: SensorLattice, values: FloatArray, distinct: Distinct, wanted:
     n = max(distinct.total, 1)
     bits = bits_per_reading(lattice, values, wanted.error) + side_bits(lattice) / n
     if isinstance(lattice, Levels):
-        return bits + RAW_BITS * distinct.rate_of_new
+        return bits + RAW_BITS * distinct.rate_of_new + _UNEVEN
     return bits + _RISK * RAW_BITS / (n + 1)
 
 
