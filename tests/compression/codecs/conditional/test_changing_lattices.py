@@ -51,8 +51,8 @@ def bits(payloads: list[Payload], rows: np.ndarray) -> float:
 
 def change(*changes: Change) -> Payload:
     out = bytearray()
-    put_changes(out, changes)
-    return Payload(UPDATE, bytes(out))
+    n_levels = put_changes(out, changes)
+    return Payload(UPDATE, bytes(out).ljust(n_levels // 64, b"\0"))
 
 
 def test_finer_later() -> None:
@@ -167,7 +167,8 @@ class TestRefusal:
             (Payload(UPDATE, bytes(9)), "changes nothing"),
             (change(Change(3, Linear())), "more than"),
             (change(Change(0, Levels(np.array([1.0])), added=True)), "has none"),
-            (Payload(UPDATE, b"\x02\x00\x01"), "no sensor"),
+            (Payload(UPDATE, b"\x02\x00\x00\x01"), "no sensor"),
+            (Payload(UPDATE, b"\x02\x00\x01\x04\x01\x01\x01\x00" * 2), "twice"),
         ],
     )
     def test_impossible_changes(self, payload: Payload, message: str) -> None:

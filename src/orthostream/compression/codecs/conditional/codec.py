@@ -18,7 +18,12 @@ from orthostream.compression.codecs.conditional.lattices import Levels, SensorLa
 from orthostream.compression.codecs.conditional.lattices.changes import put_changes, read_changes
 from orthostream.compression.codecs.conditional.lattices.choose import choose_lattices, wanted_by
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, from_plain
-from orthostream.compression.codecs.conditional.lattices.wire import put_lattices, read_lattices
+from orthostream.compression.codecs.conditional.lattices.level_bytes import LEVELS_PER_BYTE
+from orthostream.compression.codecs.conditional.lattices.wire import (
+    n_levels_written,
+    put_lattices,
+    read_lattices,
+)
 from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.codecs.conditional.watch import LatticeWatch
@@ -38,9 +43,9 @@ _TOO_MANY = 0.02
 _LONGEST = 32
 
 
-def _padded(body: bytes, work: int) -> bytes:
-    """Return a payload with as many zeros as its work takes."""
-    return body.ljust(-(-work // WORK_PER_BYTE) - 1, b"\0")
+def _padded(body: bytes, work: int, n_levels: int = 0) -> bytes:
+    """Return a payload with as many zeros as its work and the levels in it take."""
+    return body.ljust(max(-(-work // WORK_PER_BYTE) - 1, -(-n_levels // LEVELS_PER_BYTE)), b"\0")
 
 
 class ConditionalCodec(Codec):
@@ -127,8 +132,9 @@ class ConditionalCodec(Codec):
         fresh = self._lattices is None
         prefix = self._choose(rows, self.bound) if fresh else b""
         payloads = [] if fresh else self._changes(rows)
+        n_levels = n_levels_written(self.lattices) if fresh else 0
         body = self._encode(rows, self.bound.limits(rows))
-        return [*payloads, Payload(READINGS, _padded(prefix + body, self._work(len(rows), fresh)))]
+        return [*payloads, Payload(READINGS, _padded(prefix + body, self._work(len(rows), fresh), n_levels))]
 
     def _changes(self, rows: FloatArray) -> list[Payload]:
         """Return a payload that changes lattices, if they should change before some samples."""
@@ -137,8 +143,8 @@ class ConditionalCodec(Codec):
         if not changes:
             return []
         out = bytearray()
-        put_changes(out, changes)
-        body = _padded(bytes(out), WORK_PER_START * len(changes))
+        n_levels = put_changes(out, changes)
+        body = _padded(bytes(out), WORK_PER_START * len(changes), n_levels)
         self._update(body)
         return [Payload(UPDATE, body)]
 

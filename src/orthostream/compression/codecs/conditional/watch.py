@@ -78,22 +78,24 @@ class LatticeWatch:
         here, off = np.isfinite(rows).sum(axis=0), self._off(rows, lattices, placed).sum(axis=0)
         seen, strays = self._seen + here, self._strays + off
         new = (off >= 2) & (off > _TOO_MANY * here)
-        many = new | ((strays >= self._next_strays) & (strays > _TOO_MANY * seen))
         # Levels become more by themselves.
-        many[lattices.levels] = False
-        look = many | (seen >= self._next_look)
+        new[lattices.levels] = False
+        look = new | (seen >= self._next_look) | ((strays >= self._next_strays) & (strays > _TOO_MANY * seen))
         found: dict[int, Change] = {}
         saved = 0.0
         if look.any():
             recent = self.recent(rows)
             usual = self._usual(lattices)
+            latest: dict[tuple[str, Wanted], tuple[SensorLattice, ...]] = {}
             for i in np.flatnonzero(look).tolist():
-                others = usual[self._labels[i], self._wanted[i]]
+                kind = self._labels[i], self._wanted[i]
+                others = (*usual[kind], *latest.get(kind, ()))
                 # Where readings have become others just now, those of long ago do not count.
-                column = recent[-max(2 * len(rows), _FIRST_LOOK) :, i] if new[i] and many[i] else recent[:, i]
+                column = recent[-max(2 * len(rows), _FIRST_LOOK) :, i] if new[i] else recent[:, i]
                 with np.errstate(all="ignore"):
                     better = better_lattice(lattices[i], column, self._wanted[i], others)
                 if better is not None:
+                    latest[kind] = (better,)
                     found[i] = Change(i, better)
                     saved = np.inf
             self._next_look[look] = 2 * seen[look]
@@ -107,7 +109,9 @@ class LatticeWatch:
         if saved < _FRAME or not lattices.replaced({i: each.lattice for i, each in found.items()}).has_room(0):
             return []
         for i, change in found.items():
-            if not change.added:
+            if isinstance(change.lattice, Levels) and change.added:
+                self._strays[i] += len(change.lattice.levels)
+            else:
                 self._strays[i] = 0
                 self._next_strays[i] = 2
         return [found[i] for i in sorted(found)]
@@ -116,10 +120,8 @@ class LatticeWatch:
         """Return the lattices that most sensors of a label have."""
         counts: defaultdict[tuple[str, Wanted], Counter[SensorLattice]] = defaultdict(Counter)
         for label, wanted, lattice in zip(self._labels, self._wanted, lattices.all, strict=True):
-            if not isinstance(lattice, Levels):
-                counts[label, wanted][lattice] += 1
-        found = {key: tuple(lattice for lattice, _ in each.most_common(_OTHERS)) for key, each in counts.items()}
-        return {key: found.get(key, ()) for key in zip(self._labels, self._wanted, strict=True)}
+            counts[label, wanted][lattice] += 1
+        return {key: tuple(lattice for lattice, _ in each.most_common(_OTHERS)) for key, each in counts.items()}
 
     @staticmethod
     def _new_levels(i: int, lattice: SensorLattice, column: FloatArray) -> tuple[float, Change | None]:

@@ -111,6 +111,14 @@ def test_a_few_odd_values_are_levels() -> None:
     assert isinstance(found, Levels) and len(found.levels) == 9
 
 
+def test_means_of_a_few_whole_numbers_are_fractions() -> None:
+    cars = RNG.integers(1, 12, 900)
+    column = np.rint(cars * 60.0 + np.sqrt(cars) * RNG.normal(0.0, 4.0, 900)) / cars
+    found = best_lattice(column, LOSSLESS)
+    assert isinstance(found, Levels) and len(found.levels) > 2 * len(np.unique(column))
+    assert held(found, column) == 1.0
+
+
 def test_values_that_were_visited_once_are_no_levels() -> None:
     setpoints = np.repeat(RNG.integers(150, 250, 9) / 10, 50)
     assert best_lattice(setpoints, LOSSLESS) == Linear(1, 1.0, 10.0)

@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orthostream.compression.codecs.conditional.lattices import Floats, Geometric, Levels, Linear, SensorLattice
+from orthostream.compression.codecs.conditional.lattices.fractions import fractions_between
 from orthostream.compression.codecs.conditional.lattices.wire import (
     LEVELS,
     put_lattice,
@@ -98,7 +99,16 @@ def test_levels_of_all_sensors_are_limited() -> None:
     out = bytearray()
     put_varint(out, 1000)
     with pytest.raises(FrameError, match="together"):
-        read_lattices(Reader(bytes(out) + many[1:]), 1000)
+        read_lattices(Reader(bytes(out) + many[1:] + bytes(1000)), 1000)
+    with pytest.raises(FrameError, match="cannot be"):
+        read_lattices(Reader(many), 1)
+
+
+def test_fractions_are_all_but_free() -> None:
+    fractions = Levels(fractions_between(-3, 70, 16))
+    data = written(fractions)
+    assert len(data) < 10
+    assert read_lattices(Reader(data + bytes(200)), 1) == [fractions]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from orthostream.compression.codecs.conditional.lattices.estimate import (
     side_bits,
 )
 from orthostream.compression.codecs.conditional.lattices.float_bits import floats_for
+from orthostream.compression.codecs.conditional.lattices.fractions import fraction_levels
 from orthostream.compression.codecs.conditional.lattices.levels import MOST_LEVELS, Levels, can_be_levels
 from orthostream.compression.codecs.conditional.lattices.linear import Linear
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
@@ -29,6 +30,8 @@ _MANY_STRAYS = 0.02
 _FEW_READINGS, _FEW_VALUES = 64, 8
 #: Bits of a reading that a lattice of one's own must save over the one that is shared with neighbours.
 _OWN_GAIN = 0.02
+#: Share of levels above which they are those that were met, and no others.
+_ALL_MET = 0.9
 #: Bits of a reading that ranks cost more than they seem to: equal steps are no longer equal.
 _UNEVEN = 0.5
 #: How many readings off a lattice are to be expected where there was none so far.
@@ -69,6 +72,8 @@ def candidates(column: FloatArray, distinct: Distinct, wanted: Wanted) -> list[S
     if fine is None or not fine.place(distinct.values).held.all():
         if 1 <= np.count_nonzero(can_be_levels(distinct.values)) <= min(MOST_LEVELS, distinct.total // 2):
             found.append(Levels.of(distinct.values))
+        fractions = None if fit else fraction_levels(distinct)
+        found += [] if fractions is None else [fractions]
         if not fit:
             found += floats_for(column, distinct)
     return found or [Linear(single=wanted.single)]
@@ -79,7 +84,9 @@ def cost(lattice: SensorLattice, values: FloatArray, distinct: Distinct, wanted:
     n = max(distinct.total, 1)
     bits = bits_per_reading(lattice, values, wanted.error) + side_bits(lattice) / n
     if isinstance(lattice, Levels):
-        return bits + RAW_BITS * distinct.rate_of_new + _UNEVEN
+        # Values that were not met yet may be levels all the same, as fractions are.
+        new = distinct.rate_of_new if _met(lattice, distinct) else _RISK / (n + 1)
+        return bits + RAW_BITS * new + _UNEVEN
     return bits + _RISK * RAW_BITS / (n + 1)
 
 
@@ -121,7 +128,7 @@ def _of_one_label(rows: FloatArray, wanted: Wanted) -> list[SensorLattice]:
     values = [sampled(rows[:, i]) for i in range(n)]
     # Columns after one another: a step from one to the next is rare.
     pooled = Distinct.of(rows)
-    common = [each for each in candidates(rows.T.ravel(), pooled, wanted) if not isinstance(each, Levels)]
+    common = [each for each in candidates(rows.T.ravel(), pooled, wanted) if not _met(each, pooled)]
     costs = np.array([[cost(each, values[i], distinct[i], wanted) for i in range(n)] for each in common])
     weights = np.array([each.total for each in distinct], dtype=np.float64)
     best = int(np.argmin(costs @ weights)) if common else -1
@@ -144,6 +151,11 @@ def _of_one_label(rows: FloatArray, wanted: Wanted) -> list[SensorLattice]:
 
 def _holds(lattice: SensorLattice, values: FloatArray, wanted: Wanted) -> bool:
     return bits_per_reading(lattice, values, wanted.error) < bits_per_reading(lattice, values, np.inf) + 1e-9
+
+
+def _met(lattice: SensorLattice, distinct: Distinct) -> bool:
+    """Return whether a lattice has the values that were met, and no others."""
+    return isinstance(lattice, Levels) and len(lattice.levels) * _ALL_MET <= len(distinct.values)
 
 
 def _fit(steps: list[Linear], distinct: Distinct) -> bool:

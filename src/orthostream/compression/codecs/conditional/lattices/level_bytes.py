@@ -10,15 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthostream._typing import FloatArray
+from orthostream.compression.codecs.conditional.lattices.fractions import (
+    LARGEST_DENOMINATOR,
+    MOST_MULTIPLES,
+    denominators_of,
+    fractions_between,
+    n_multiples,
+)
 from orthostream.compression.codecs.conditional.lattices.levels import MOST_LEVELS, Levels
 from orthostream.compression.errors import FrameError
 from orthostream.compression.varint import Reader, fold, put_varint, unfold
 
 #: How numbers are written: as they are with 64 or 32 bits; as differences of multiples of a decimal; as differences of
-#: their bit patterns with 64 or 32 bits, all first bytes before all second bytes and so on, compressed.
-DOUBLES, SINGLES, DECIMALS, PLANES, SINGLE_PLANES = range(5)
+#: their bit patterns with 64 or 32 bits, all first bytes before all second bytes and so on, compressed; or as all
+#: fractions of some denominators.
+DOUBLES, SINGLES, DECIMALS, PLANES, SINGLE_PLANES, FRACTIONS = range(6)
+#: Levels that a byte may stand for at most, so that a few hostile bytes do not ask for endless work; zeros after them
+#: count.
+LEVELS_PER_BYTE = 64
 _MOST_DECIMALS = 15
 _LARGEST_COUNT = 2**53
+_LARGEST_FRACTION = 1 << 20
 
 
 def put_levels(out: bytearray, levels: Levels) -> None:
@@ -33,6 +45,9 @@ def put_levels(out: bytearray, levels: Levels) -> None:
     decimals = _decimals(numbers)
     if decimals is not None:
         ways[DECIMALS] = decimals
+    fractions = _fractions(numbers)
+    if fractions is not None:
+        ways[FRACTIONS] = fractions
     way = min(ways, key=lambda each: (len(ways[each]), each))
     put_varint(out, len(numbers))
     out.append(way)
@@ -45,8 +60,8 @@ def read_levels(reader: Reader) -> Levels:
     """Return the levels that a reader holds next; raise FrameError where they are impossible."""
     count = reader.varint(MOST_LEVELS)
     way = reader.byte()
-    if count == 0:
-        raise FrameError("a sensor has no levels")
+    if not 0 < count <= LEVELS_PER_BYTE * len(reader.data):
+        raise FrameError(f"{len(reader.data)} bytes cannot be {count} levels")
     numbers: FloatArray
     if way == DOUBLES:
         numbers = np.frombuffer(reader.take(8 * count), dtype="<f8").astype(np.float64)
@@ -58,8 +73,12 @@ def read_levels(reader: Reader) -> Levels:
         numbers = _read_planes(reader, count, 8).view(np.float64)
     elif way == SINGLE_PLANES:
         numbers = _read_planes(reader, count, 4).view(np.float32).astype(np.float64)
+    elif way == FRACTIONS:
+        numbers = _read_fractions(reader)
     else:
         raise FrameError(f"levels are written in way {way}, which there is not")
+    if len(numbers) != count:
+        raise FrameError("levels are damaged: they are more or fewer than they should be")
     try:
         return Levels(numbers)
     except ValueError:
@@ -97,6 +116,33 @@ def _read_decimals(reader: Reader, count: int) -> FloatArray:
     if max(abs(counts[0]), abs(total)) > _LARGEST_COUNT:
         raise FrameError("levels are damaged: they are larger than can be")
     return np.array(counts, dtype=np.float64) / scale
+
+
+def _fractions(numbers: FloatArray) -> bytes | None:
+    """Return varints: the first and the last number and the largest denominator; None if some fraction is missing."""
+    low, high = float(numbers[0]), float(numbers[-1])
+    if len(numbers) < 8 or not (low.is_integer() and high.is_integer() and max(-low, high) < _LARGEST_FRACTION):
+        return None
+    largest = int(denominators_of(numbers).max())
+    if largest > LARGEST_DENOMINATOR or n_multiples(int(low), int(high), largest) > MOST_MULTIPLES:
+        return None
+    if not np.array_equal(fractions_between(int(low), int(high), largest), numbers):
+        return None
+    out = bytearray()
+    put_varint(out, fold(int(low)))
+    put_varint(out, int(high) - int(low))
+    put_varint(out, largest)
+    return bytes(out)
+
+
+def _read_fractions(reader: Reader) -> FloatArray:
+    low = unfold(reader.varint(2 * _LARGEST_FRACTION))
+    high = low + reader.varint(2 * _LARGEST_FRACTION)
+    largest = reader.varint(LARGEST_DENOMINATOR)
+    multiples = n_multiples(low, high, largest)
+    if largest == 0 or multiples > min(MOST_MULTIPLES, 4 * LEVELS_PER_BYTE * len(reader.data)):
+        raise FrameError("levels are damaged: they are more fractions than can be")
+    return fractions_between(low, high, largest)
 
 
 def _planes(patterns: NDArray[Any]) -> bytes:

@@ -13,7 +13,7 @@ from orthostream.compression.codecs.conditional.lattices.floats import (
     Floats,
 )
 from orthostream.compression.codecs.conditional.lattices.geometric import Geometric
-from orthostream.compression.codecs.conditional.lattices.level_bytes import put_levels, read_levels
+from orthostream.compression.codecs.conditional.lattices.level_bytes import LEVELS_PER_BYTE, put_levels, read_levels
 from orthostream.compression.codecs.conditional.lattices.levels import Levels
 from orthostream.compression.codecs.conditional.lattices.linear import WIDEST, Linear
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
@@ -44,7 +44,7 @@ def put_lattices(out: bytearray, lattices: Sequence[SensorLattice]) -> None:
 def read_lattices(reader: Reader, n_sensors: int) -> list[SensorLattice]:
     """Return the lattices of all sensors that a reader holds next; raise FrameError where they are impossible."""
     found: list[SensorLattice] = []
-    n_levels = 0
+    n_levels = n_read = 0
     while len(found) < n_sensors:
         run = reader.varint(n_sensors - len(found))
         if run == 0:
@@ -52,10 +52,19 @@ def read_lattices(reader: Reader, n_sensors: int) -> list[SensorLattice]:
         lattice = read_lattice(reader)
         if isinstance(lattice, Levels):
             n_levels += run * len(lattice.levels)
+            n_read += len(lattice.levels)
+            if n_read > LEVELS_PER_BYTE * len(reader.data):
+                raise FrameError(f"{len(reader.data)} bytes cannot be {n_read} levels")
             if n_levels > MOST_LEVELS_OF_ALL:
                 raise FrameError(f"sensors have more than {MOST_LEVELS_OF_ALL} levels together")
         found += [lattice] * run
     return found
+
+
+def n_levels_written(lattices: Sequence[SensorLattice]) -> int:
+    """Return how many levels are written, those of equal neighbours once."""
+    first = [each for i, each in enumerate(lattices) if i == 0 or each != lattices[i - 1]]
+    return sum(len(each.levels) for each in first if isinstance(each, Levels))
 
 
 def put_lattice(out: bytearray, lattice: SensorLattice) -> None:
