@@ -49,6 +49,8 @@ class LatticeWatch:
         self._strays: IntArray = np.zeros(n, dtype=np.int64)
         self._next_look: IntArray = np.full(n, _FIRST_LOOK, dtype=np.int64)
         self._next_strays: IntArray = np.full(n, 2, dtype=np.int64)
+        #: Strays and readings at the last look.
+        self._looked: IntArray = np.zeros((2, n), dtype=np.int64)
 
     def recent(self, rows: FloatArray) -> FloatArray:
         """Return the samples that are remembered, and the next ones."""
@@ -57,6 +59,8 @@ class LatticeWatch:
     def restarted(self) -> None:
         """Begin to count anew: all lattices were chosen just now."""
         self._strays[:] = 0
+        self._looked[0] = 0
+        self._looked[1] = self._seen
         self._next_look[:] = np.maximum(_FIRST_LOOK, 2 * self._seen)
         self._next_strays[:] = 2
 
@@ -92,12 +96,16 @@ class LatticeWatch:
                 others = (*usual[kind], *latest.get(kind, ()))
                 # Where readings have become others just now, those of long ago do not count.
                 column = recent[-max(2 * len(rows), _FIRST_LOOK) :, i] if new[i] else recent[:, i]
+                # Readings that have become levels since were none when they came.
+                became = max(int(strays[i] - self._looked[0, i]), 0) if isinstance(lattices[i], Levels) else 0
+                extra = RAW_BITS * became / max(int(seen[i] - self._looked[1, i]), 1)
                 with np.errstate(all="ignore"):
-                    better = better_lattice(lattices[i], column, self._wanted[i], others)
+                    better = better_lattice(lattices[i], column, self._wanted[i], others, extra)
                 if better is not None:
                     latest[kind] = (better,)
                     found[i] = Change(i, better)
                     saved = np.inf
+            self._looked[:, look] = strays[look], seen[look]
             self._next_look[look] = 2 * seen[look]
             self._next_strays[look] = 2 * strays[look] + 2
         for i in range(len(lattices)):
@@ -112,7 +120,7 @@ class LatticeWatch:
             if isinstance(change.lattice, Levels) and change.added:
                 self._strays[i] += len(change.lattice.levels)
             else:
-                self._strays[i] = 0
+                self._strays[i] = self._looked[0, i] = 0
                 self._next_strays[i] = 2
         return [found[i] for i in sorted(found)]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from orthostream._typing import FloatArray
 from orthostream.compression.codecs.conditional.lattices.distinct import Distinct
 from orthostream.compression.codecs.conditional.lattices.estimate import bits_per_reading, sampled
-from orthostream.compression.codecs.conditional.lattices.find import candidates, cost
+from orthostream.compression.codecs.conditional.lattices.find import candidates, cost, only_met
+from orthostream.compression.codecs.conditional.lattices.levels import Levels
 from orthostream.compression.codecs.conditional.lattices.linear import Linear
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
@@ -16,7 +19,11 @@ _GAIN = 0.05
 
 
 def better_lattice(
-    current: SensorLattice, recent: FloatArray, wanted: Wanted, others: tuple[SensorLattice, ...] = ()
+    current: SensorLattice,
+    recent: FloatArray,
+    wanted: Wanted,
+    others: tuple[SensorLattice, ...] = (),
+    extra: float = 0.0,
 ) -> SensorLattice | None:
     """Return a lattice that would have been cheaper for recent readings, its own bytes included; None if none would.
 
@@ -28,6 +35,8 @@ def better_lattice(
     wanted : Wanted
     others : tuple of SensorLattice
         Lattices of sensors of the same label, which are tried too.
+    extra : float
+        Bits of a reading that are spent on new levels, which other levels would save.
 
     Examples
     --------
@@ -43,10 +52,13 @@ def better_lattice(
     values = sampled(recent)
     now = bits_per_reading(current, values, wanted.error)
     tried = [each for each in (*others, *candidates(recent, distinct, wanted)) if each != current]
+    if isinstance(current, Levels):
+        # Levels become more by themselves.
+        tried = [each for each in tried if not only_met(each, distinct)]
     if not tried:
         return None
-    best = min(tried, key=lambda each: cost(each, values, distinct, wanted))
-    gain = (now - cost(best, values, distinct, wanted)) * distinct.total
-    kept = isinstance(current, Linear) and isinstance(best, Linear)
+    gains = [now + extra * isinstance(each, Levels) - cost(each, values, distinct, wanted) for each in tried]
+    best = int(np.argmax(gains))
+    kept = isinstance(current, Linear) and isinstance(tried[best], Linear)
     needed = (0.0 if kept else _ANEW) + _GAIN * distinct.total
-    return best if gain > needed else None
+    return tried[best] if gains[best] * distinct.total > needed else None

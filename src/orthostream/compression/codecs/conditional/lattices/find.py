@@ -85,7 +85,7 @@ def cost(lattice: SensorLattice, values: FloatArray, distinct: Distinct, wanted:
     bits = bits_per_reading(lattice, values, wanted.error) + side_bits(lattice) / n
     if isinstance(lattice, Levels):
         # Values that were not met yet may be levels all the same, as fractions are.
-        new = distinct.rate_of_new if _met(lattice, distinct) else _RISK / (n + 1)
+        new = distinct.rate_of_new if only_met(lattice, distinct) else _RISK / (n + 1)
         return bits + RAW_BITS * new + _UNEVEN
     return bits + _RISK * RAW_BITS / (n + 1)
 
@@ -128,7 +128,7 @@ def _of_one_label(rows: FloatArray, wanted: Wanted) -> list[SensorLattice]:
     values = [sampled(rows[:, i]) for i in range(n)]
     # Columns after one another: a step from one to the next is rare.
     pooled = Distinct.of(rows)
-    common = [each for each in candidates(rows.T.ravel(), pooled, wanted) if not _met(each, pooled)]
+    common = [each for each in candidates(rows.T.ravel(), pooled, wanted) if not only_met(each, pooled)]
     costs = np.array([[cost(each, values[i], distinct[i], wanted) for i in range(n)] for each in common])
     weights = np.array([each.total for each in distinct], dtype=np.float64)
     best = int(np.argmin(costs @ weights)) if common else -1
@@ -153,7 +153,7 @@ def _holds(lattice: SensorLattice, values: FloatArray, wanted: Wanted) -> bool:
     return bits_per_reading(lattice, values, wanted.error) < bits_per_reading(lattice, values, np.inf) + 1e-9
 
 
-def _met(lattice: SensorLattice, distinct: Distinct) -> bool:
+def only_met(lattice: SensorLattice, distinct: Distinct) -> bool:
     """Return whether a lattice has the values that were met, and no others."""
     return isinstance(lattice, Levels) and len(lattice.levels) * _ALL_MET <= len(distinct.values)
 
