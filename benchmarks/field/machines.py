@@ -10,7 +10,7 @@ from .stream import REPORT, TUNE, Recipe, daily, spells, walk
 
 
 def sub_meter(rng: np.random.Generator) -> FloatArray:
-    """A kitchen's meter in watts: standby, and appliances of fixed power with a little noise."""
+    """Simulate a kitchen's meter in watts: standby, and appliances of fixed power with a little noise."""
     n = 20000
     power = 1.0 + spells(rng, n, 90.0, 30.0) * 37.0 + spells(rng, n, 900.0, 12.0) * 2010.0
     power = power + spells(rng, n, 2000.0, 60.0) * 480.0
@@ -18,7 +18,7 @@ def sub_meter(rng: np.random.Generator) -> FloatArray:
 
 
 def sub_meters(rng: np.random.Generator) -> FloatArray:
-    """Three circuits in watt-hours a minute, as whole numbers: few levels."""
+    """Simulate three circuits in watt-hours a minute, as whole numbers: few levels."""
     n = 8000
     fridge = np.rint(spells(rng, n, 35.0, 18.0) * rng.normal(1.4, 0.3, n)).clip(0.0)
     washing = np.rint(spells(rng, n, 1200.0, 50.0) * rng.choice([1.0, 2.0, 36.0, 37.0], n, p=[0.5, 0.2, 0.2, 0.1]))
@@ -27,7 +27,7 @@ def sub_meters(rng: np.random.Generator) -> FloatArray:
 
 
 def household(rng: np.random.Generator) -> FloatArray:
-    """Active power of a household in kilowatts with three decimals, and the voltage."""
+    """Simulate active power of a household in kilowatts with three decimals, and the voltage."""
     n = 10000
     base = 0.25 + 0.15 * daily(n, 1440, 0.8) + 0.05 * walk(rng, n, 0.98)[:, 0]
     power = (
@@ -39,7 +39,7 @@ def household(rng: np.random.Generator) -> FloatArray:
 
 
 def disk_writes(rng: np.random.Generator) -> FloatArray:
-    """Bytes written to a disk each five minutes: blocks of 4 KiB, often none, sometimes very many."""
+    """Simulate bytes written to a disk each five minutes: blocks of 4 KiB, often none, sometimes very many."""
     n = 10000
     busy = spells(rng, n, 6.0, 3.0)
     blocks = np.floor(np.exp(rng.normal(2.5, 2.0, n))) * busy * (rng.random(n) < 0.7)
@@ -47,14 +47,14 @@ def disk_writes(rng: np.random.Generator) -> FloatArray:
 
 
 def network(rng: np.random.Generator) -> FloatArray:
-    """Errors and retransmissions on six ports: mostly none, in bursts."""
+    """Simulate errors and retransmissions on six ports: mostly none, in bursts."""
     n, k = 4000, 6
     burst = np.column_stack([spells(rng, n, 80.0, 5.0) for _ in range(k)])
     return rng.poisson(burst * np.exp(rng.normal(1.5, 1.0, (n, k)))).astype(float)
 
 
 def cpu_load(rng: np.random.Generator) -> FloatArray:
-    """CPU load in percent: the mean over four cores and fifteen ticks, a fraction with few values."""
+    """Simulate CPU load in percent: the mean over four cores and fifteen ticks, a fraction with few values."""
     n = 15000
     wish = np.clip(0.08 + 0.04 * walk(rng, n, 0.9)[:, 0] + 0.4 * spells(rng, n, 250.0, 10.0), 0.002, 0.98)
     ticks = rng.binomial(375, wish)
@@ -62,7 +62,7 @@ def cpu_load(rng: np.random.Generator) -> FloatArray:
 
 
 def memory(rng: np.random.Generator) -> FloatArray:
-    """Memory of a server in percent: slow ramps, sudden drops, a little noise."""
+    """Simulate memory of a server in percent: slow ramps, sudden drops, a little noise."""
     n = 12000
     drop = rng.random(n) < 0.003
     start = np.maximum.accumulate(np.where(drop, np.arange(n), 0))
@@ -72,21 +72,21 @@ def memory(rng: np.random.Generator) -> FloatArray:
 
 
 def counter(rng: np.random.Generator) -> FloatArray:
-    """An energy meter in watt-hours: it only grows, faster by day."""
+    """Simulate an energy meter in watt-hours: it only grows, faster by day."""
     n = 15000
     rate = 8.0 + 6.0 * daily(n, 288, 0.7) + 3.0 * walk(rng, n, 0.95)[:, 0] + 30.0 * spells(rng, n, 200.0, 10.0)
     return (1.2e6 + np.cumsum(rng.poisson(np.clip(rate, 0.1, None))).astype(float))[:, None]
 
 
 def pulses(rng: np.random.Generator) -> FloatArray:
-    """Three event counters with constant rates, two of them exactly."""
+    """Simulate three event counters with constant rates, two of them exactly."""
     t = np.arange(6000)
     random = np.cumsum(rng.poisson(0.6, len(t)))
     return np.column_stack([17.0 * t, np.floor(2.5 * t), random.astype(float)])
 
 
 def machine_temperature(rng: np.random.Generator) -> FloatArray:
-    """A bearing's temperature, a float of many digits every five minutes, with two shutdowns."""
+    """Simulate a bearing's temperature, a float of many digits every five minutes, with two shutdowns."""
     n = 15000
     found = 85.0 + 6.0 * walk(rng, n, 0.999)[:, 0] + 0.8 * walk(rng, n, 0.9)[:, 0]
     running = spells(rng, n, 3000.0, 150.0)
@@ -95,14 +95,14 @@ def machine_temperature(rng: np.random.Generator) -> FloatArray:
 
 
 def pump(rng: np.random.Generator) -> FloatArray:
-    """The temperature of a pump by a PT100 at 0.06 degrees a count: slow, one sensor."""
+    """Simulate the temperature of a pump by a PT100 at 0.06 degrees a count: slow, one sensor."""
     n = 15000
     found = 42.0 + 3.0 * daily(n, 1440)[:, None] + 4.0 * walk(rng, n, 0.9995) + 0.05 * rng.standard_normal((n, 1))
     return np.round(0.06 * np.rint(found / 0.06), 2)
 
 
 def taxi(rng: np.random.Generator) -> FloatArray:
-    """Passengers in each half hour: counts in the ten thousands, by day and week."""
+    """Simulate passengers in each half hour: counts in the ten thousands, by day and week."""
     n = 10000
     day = 15000.0 + 9000.0 * daily(n, 48, 0.75) + 2500.0 * daily(n, 336, 0.7) + 900.0 * walk(rng, n, 0.95)[:, 0]
     return rng.poisson(np.clip(day, 50.0, None)).astype(float)[:, None]

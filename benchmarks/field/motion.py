@@ -11,7 +11,7 @@ from .stream import REPORT, TUNE, Recipe, spells, walk
 
 
 def gps(rng: np.random.Generator) -> FloatArray:
-    """Latitude and longitude of a walker with seven decimals, a second apart; she stops now and then."""
+    """Simulate latitude and longitude of a walker with seven decimals, a second apart; she stops now and then."""
     n = 8000
     heading = np.cumsum(0.15 * rng.standard_normal(n))
     speed = 1.3 * (1.0 - spells(rng, n, 300.0, 60.0)) * (1.0 + 0.1 * walk(rng, n, 0.9)[:, 0])
@@ -21,7 +21,7 @@ def gps(rng: np.random.Generator) -> FloatArray:
 
 
 def gps_fleet(rng: np.random.Generator) -> FloatArray:
-    """Latitude and longitude of three vans with six decimals, ten seconds apart; parked for hours."""
+    """Simulate latitude and longitude of three vans with six decimals, ten seconds apart; parked for hours."""
     n = 3000
     parts = []
     for _ in range(3):
@@ -35,7 +35,7 @@ def gps_fleet(rng: np.random.Generator) -> FloatArray:
 
 
 def exchange(rng: np.random.Generator) -> FloatArray:
-    """Five exchange rates with five decimals: walks whose steps cluster, and one rate that hardly moves."""
+    """Simulate five exchange rates with five decimals: walks whose steps cluster, and one rate that hardly moves."""
     n, k = 4000, 5
     volatility = np.exp(0.6 * walk(rng, n, 0.98))
     move = 2e-4 * volatility * rng.standard_t(5, size=(n, k)) @ (np.eye(k) + 0.5)
@@ -44,13 +44,13 @@ def exchange(rng: np.random.Generator) -> FloatArray:
 
 
 def price(rng: np.random.Generator) -> FloatArray:
-    """One price in ticks of 0.25: trades, most of them at the last price or one tick off."""
+    """Simulate one price in ticks of 0.25: trades, most of them at the last price or one tick off."""
     n = 20000
     return (4500.0 + 0.25 * np.cumsum(rng.choice([-2, -1, 0, 1, 2], n, p=[0.02, 0.2, 0.56, 0.2, 0.02])))[:, None]
 
 
 def ecg(rng: np.random.Generator) -> FloatArray:
-    """Two leads at 360 Hz with 11 bits: waves of varying length, breath, and muscle noise."""
+    """Simulate two leads at 360 Hz with 11 bits: waves of varying length, breath, and muscle noise."""
     n = 12000
     phase = np.zeros(n)
     at = 0
@@ -72,7 +72,7 @@ def ecg(rng: np.random.Generator) -> FloatArray:
 
 
 def _resonant(rng: np.random.Generator, n: int, tones: list[tuple[float, float]]) -> FloatArray:
-    """Noise through resonances (frequency as a part of the sampling rate, radius of the pole)."""
+    """Simulate noise through resonances (frequency as a part of the sampling rate, radius of the pole)."""
     found = rng.standard_normal(n)
     for frequency, radius in tones:
         found = lfilter([1.0], [1.0, -2.0 * radius * np.cos(2.0 * np.pi * frequency), radius**2], found)
@@ -80,14 +80,14 @@ def _resonant(rng: np.random.Generator, n: int, tones: list[tuple[float, float]]
 
 
 def vibration(rng: np.random.Generator) -> FloatArray:
-    """An accelerometer on a bearing: resonances in counts of a converter, times a scale that is no decimal."""
+    """Simulate an accelerometer on a bearing: resonances in counts of a converter, times a scale that is no decimal."""
     signal = _resonant(rng, 30000, [(0.031, 0.99), (0.12, 0.98), (0.27, 0.95)])
     strikes = _resonant(rng, 30000, [(0.18, 0.93)]) * (np.arange(30000) % 107 < 25)
     return (np.rint(900.0 * signal + 400.0 * strikes) * 4.882961516e-05)[:, None]
 
 
 def imu(rng: np.random.Generator) -> FloatArray:
-    """Six axes of a phone in a pocket, 100 Hz: counts times 9.80665 / 8192 and pi / 180 / 65.5."""
+    """Simulate six axes of a phone in a pocket, 100 Hz: counts times 9.80665 / 8192 and pi / 180 / 65.5."""
     n = 6000
     step = 2.0 * np.pi * np.cumsum(0.018 + 0.001 * walk(rng, n, 0.99)[:, 0])
     axes = []
@@ -100,7 +100,7 @@ def imu(rng: np.random.Generator) -> FloatArray:
 
 
 def audio(rng: np.random.Generator) -> FloatArray:
-    """Speech-like sound with 16 bits: a voice with formants, and pauses."""
+    """Simulate speech-like sound with 16 bits: a voice with formants, and pauses."""
     n = 40000
     pulse = (np.cumsum(0.013 + 0.002 * walk(rng, n, 0.9999)[:, 0]) % 1.0) < 0.013
     found = pulse * 6.0 + 0.15 * rng.standard_normal(n)
@@ -111,7 +111,7 @@ def audio(rng: np.random.Generator) -> FloatArray:
 
 
 def seismic(rng: np.random.Generator) -> FloatArray:
-    """Three axes of a seismometer: coloured noise of the ground, and one quake."""
+    """Simulate three axes of a seismometer: coloured noise of the ground, and one quake."""
     n = 8000
     ground = np.column_stack([_resonant(rng, n, [(0.02, 0.97), (0.002, 0.9)]) for _ in range(3)])
     since = np.clip(np.arange(n) - int(rng.uniform(3000.0, 5000.0)), 0.0, None)

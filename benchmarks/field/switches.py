@@ -10,12 +10,12 @@ from .stream import REPORT, TUNE, Recipe, daily, field, spells, walk
 
 
 def switch(rng: np.random.Generator) -> FloatArray:
-    """A compressor: on and off in irregular spells."""
+    """Simulate a compressor: on and off in irregular spells."""
     return spells(rng, 20000, 60.0, 25.0)[:, None]
 
 
 def switches(rng: np.random.Generator) -> FloatArray:
-    """Eight lights of a building: mostly on together, by day."""
+    """Simulate eight lights of a building: mostly on together, by day."""
     n, k = 5000, 8
     wish = 1.2 * daily(n, 288, 0.55)[:, None] + 0.6 * walk(rng, n, 0.98) + 0.5 * field(rng, n, k, 0.99, 0.5)
     found = np.zeros((n, k))
@@ -27,31 +27,31 @@ def switches(rng: np.random.Generator) -> FloatArray:
 
 
 def square_wave(rng: np.random.Generator) -> FloatArray:
-    """A timer: on from seven to nineteen, every day the same."""
+    """Simulate a timer: on from seven to nineteen, every day the same."""
     hour = (np.arange(20000) + rng.integers(96)) % 96
     return np.where((hour >= 28) & (hour < 76), 21.5, 16.0)[:, None]
 
 
 def schedule(rng: np.random.Generator) -> FloatArray:
-    """Four setpoints that follow a weekly programme exactly."""
+    """Simulate four setpoints that follow a weekly programme exactly."""
     week = np.repeat(rng.choice([15.0, 18.0, 20.0, 20.5, 22.0], size=(42, 4)), 16, axis=0)
     return np.tile(week, (15, 1))
 
 
 def lookup(rng: np.random.Generator) -> FloatArray:
-    """A signal generator: a smooth table of 250 entries, played again and again."""
+    """Simulate a signal generator: a smooth table of 250 entries, played again and again."""
     phase = 2.0 * np.pi * np.arange(250) / 250.0
     wave = sum(rng.normal(0.0, 1.0 / h) * np.sin(h * phase + rng.uniform(0.0, 6.3)) for h in range(1, 8))
     return np.tile(np.rint(900.0 * wave), 60)[:, None]
 
 
 def lookup_noise(rng: np.random.Generator) -> FloatArray:
-    """A table of 1,000 random entries, played again and again by two channels."""
+    """Simulate a table of 1,000 random entries, played again and again by two channels."""
     return np.tile(np.rint(rng.normal(0.0, 300.0, (1000, 2))), (12, 1))
 
 
 def steps(rng: np.random.Generator) -> FloatArray:
-    """A setpoint that changes now and then, measured with a little noise."""
+    """Simulate a setpoint that changes now and then, measured with a little noise."""
     n = 15000
     change = rng.random(n) < 0.004
     change[0] = True
@@ -60,7 +60,7 @@ def steps(rng: np.random.Generator) -> FloatArray:
 
 
 def valve(rng: np.random.Generator) -> FloatArray:
-    """Six valves in percent: they stand still, or move by a few percent a sample."""
+    """Simulate six valves in percent: they stand still, or move by a few percent a sample."""
     n, k = 4000, 6
     found = np.zeros((n, k))
     for sensor in range(k):
@@ -74,7 +74,7 @@ def valve(rng: np.random.Generator) -> FloatArray:
 
 
 def occupancy(rng: np.random.Generator) -> FloatArray:
-    """People in four rooms, counted every five minutes: arrivals by day, few at night."""
+    """Simulate people in four rooms, counted every five minutes: arrivals by day, few at night."""
     n, k = 4000, 4
     rate = np.clip(daily(n, 288, 0.55), 0.0, None) ** 2
     found = np.zeros((n, k))

@@ -10,7 +10,7 @@ from .stream import REPORT, TUNE, Recipe, daily, field, spells, walk
 
 
 def traffic(rng: np.random.Generator) -> FloatArray:
-    """Mean speed of the cars at 30 places in five minutes: whole miles an hour over few cars; 0 if there was none."""
+    """Simulate the mean speed of few cars at 30 places in five minutes: whole miles an hour each, 0 without a car."""
     n, k = 1500, 30
     jam = np.clip(daily(n, 288, 0.7)[:, None] + 0.8 * field(rng, n, k, 0.97, 0.4) - 0.6, 0.0, None)
     speed = np.clip(64.0 - 25.0 * jam + rng.normal(0.0, 3.0, k), 6.0, None)
@@ -20,7 +20,7 @@ def traffic(rng: np.random.Generator) -> FloatArray:
 
 
 def transformer(rng: np.random.Generator) -> FloatArray:
-    """Loads and oil temperature of a transformer: seven columns of three decimals, kept as float32."""
+    """Simulate loads and oil temperature of a transformer: seven columns of three decimals, kept as float32."""
     n = 5000
     common = 3.0 * daily(n, 24, 0.5)[:, None] + 3.0 * walk(rng, n, 0.97)
     loads = np.array([2.5, 0.6, 2.2, 0.4, 0.9, 0.3]) * (common + 1.5 * walk(rng, n, 0.85, 6)) + 3.0
@@ -30,20 +30,20 @@ def transformer(rng: np.random.Generator) -> FloatArray:
 
 
 def smooth_floats(rng: np.random.Generator) -> FloatArray:
-    """Output of a model: a smooth field at 16 places, every bit of the float used."""
+    """Simulate output of a model: a smooth field at 16 places, every bit of the float used."""
     n, k = 1500, 16
     slow = np.cumsum(field(rng, n, k, 0.98, 0.8), axis=0)
     return 280.0 + 0.02 * slow + 4.0 * daily(n, 96)[:, None]
 
 
 def float32_field(rng: np.random.Generator) -> FloatArray:
-    """Humidity from a model at 20 places, computed in float32."""
+    """Simulate humidity from a model at 20 places, computed in float32."""
     found = 60.0 + 15.0 * field(rng, 1500, 20, 0.98, 0.9) + 8.0 * daily(1500, 24)[:, None]
     return np.clip(found, 0.0, 100.0).astype(np.float32).astype(np.float64)
 
 
 def thermistor(rng: np.random.Generator) -> FloatArray:
-    """Eight thermistors: counts of a 10-bit converter through the Steinhart-Hart equation, levels of their own."""
+    """Simulate eight thermistors: counts of a 10-bit converter through a nonlinear calibration."""
     n, k = 3000, 8
     celsius = 22.0 + 3.0 * daily(n, 144)[:, None] + 2.0 * walk(rng, n, 0.99) + 0.6 * field(rng, n, k, 0.97, 0.8)
     resistance = 1e4 * np.exp(3950.0 * (1.0 / (celsius + 273.15) - 1.0 / 298.15))
@@ -52,7 +52,7 @@ def thermistor(rng: np.random.Generator) -> FloatArray:
 
 
 def mixed(rng: np.random.Generator) -> FloatArray:
-    """A weather station's table: temperature, humidity, a flag, a counter, pressure."""
+    """Simulate a weather station's table: temperature, humidity, a flag, a counter, pressure."""
     n = 6000
     day = daily(n, 144, 0.6)
     temperature = 11.0 + 5.0 * day + 3.0 * walk(rng, n, 0.998)[:, 0] + 0.05 * rng.standard_normal(n)
@@ -64,7 +64,7 @@ def mixed(rng: np.random.Generator) -> FloatArray:
 
 
 def heat_pump(rng: np.random.Generator) -> FloatArray:
-    """A heat pump's log: state, setpoint, two temperatures, power, and a running total; minutes missing at night."""
+    """Simulate a heat pump's log: state, setpoint, two temperatures, power, and a total; with gaps."""
     n = 5000
     state = spells(rng, n, 40.0, 25.0)
     setpoint = np.where(np.arange(n) % 1440 < 480, 19.0, 21.0)
@@ -79,32 +79,32 @@ def heat_pump(rng: np.random.Generator) -> FloatArray:
 
 
 def constant(rng: np.random.Generator) -> FloatArray:
-    """A sensor that is stuck."""
+    """Simulate a sensor that is stuck."""
     return np.full((20000, 1), np.round(rng.uniform(20.0, 30.0), 2))
 
 
 def three_constants(rng: np.random.Generator) -> FloatArray:
-    """Three columns that never change, and one that does once."""
+    """Simulate three columns that never change, and one that does once."""
     found = np.tile(np.round(rng.uniform(0.0, 100.0, 4), 1), (5000, 1))
     found[2500:, 3] += 1.0
     return found
 
 
 def finer(rng: np.random.Generator) -> FloatArray:
-    """Ten sensors that tell whole degrees, and tenths after new firmware."""
+    """Simulate ten sensors that tell whole degrees, and tenths after new firmware."""
     n, k = 2500, 10
     found = 20.0 + 4.0 * daily(n, 96)[:, None] + 3.0 * walk(rng, n, 0.995) + 0.8 * field(rng, n, k, 0.97, 0.8)
     return np.vstack([np.rint(found[:800]), np.round(found[800:], 1)])
 
 
 def finer_single(rng: np.random.Generator) -> FloatArray:
-    """One sensor that tells whole percents, and hundredths after new firmware."""
+    """Simulate one sensor that tells whole percents, and hundredths after new firmware."""
     found = 55.0 + 12.0 * walk(rng, 12000, 0.998) + 0.2 * rng.standard_normal((12000, 1))
     return np.vstack([np.rint(found[:3000]), np.round(found[3000:], 2)])
 
 
 def gaps(rng: np.random.Generator) -> FloatArray:
-    """Twenty sensors by radio: three of ten readings missing, alone and in stretches."""
+    """Simulate twenty sensors by radio: three of ten readings missing, alone and in stretches."""
     n, k = 2000, 20
     found = np.round(18.0 + 5.0 * walk(rng, n, 0.99) + 1.5 * field(rng, n, k, 0.97, 0.6) + daily(n, 48)[:, None], 1)
     for sensor in range(k):
@@ -114,7 +114,7 @@ def gaps(rng: np.random.Generator) -> FloatArray:
 
 
 def gaps_single(rng: np.random.Generator) -> FloatArray:
-    """A river gauge in centimetres that is silent at times."""
+    """Simulate a river gauge in centimetres that is silent at times."""
     n = 12000
     flood = np.convolve(rng.exponential(60.0, n) * (rng.random(n) < 0.004), np.exp(-np.arange(400) / 80.0))[:n]
     found = np.rint(120.0 + flood + 10.0 * walk(rng, n, 0.999)[:, 0] + 0.5 * rng.standard_normal(n))
