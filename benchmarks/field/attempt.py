@@ -22,7 +22,7 @@ class Attempt(NamedTuple):
     decode: Callable[[], FloatArray]
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     """No attempt came back within the bound."""
 
 
@@ -42,4 +42,4 @@ def best(stream: Stream, attempts: Iterable[Attempt], *, lossless: bool) -> Atte
     for attempt in sorted(attempts, key=lambda attempt: attempt.n_bytes):
         if within(stream, attempt.decode(), lossless=lossless):
             return attempt
-    raise Broken(f"no peer keeps the bound of {stream.name}")
+    raise BrokenError(f"no peer keeps the bound of {stream.name}")

@@ -32,7 +32,8 @@ def attempts(view: View, *, quick: bool = False) -> Iterator[Attempt]:
     if view.floats or int(np.abs(view.levels).max()) >= 2**31:
         return
     for layout in layouts(view):
-        if layout.order == "sensor" and layout.fill in (HELD, LEFT_OUT) and layout.delta in ("none", "sensors"):
+        wanted = ("none",) if quick else ("none", "sensors")
+        if layout.order == "sensor" and layout.fill in (HELD, LEFT_OUT) and layout.delta in wanted:
             yield _attempt(view, layout)
 
 
