@@ -13,6 +13,7 @@ from .attempt import Attempt
 from .layout import Layout, charged, differences, layouts, packed, unpacked, width_of
 from .view import View
 
+#: More bytes than there are; an encoder takes fewer if it is given fewer, since it clears as many at every call.
 _DICTIONARY = 1 << 21
 
 
@@ -25,9 +26,10 @@ class Coder(NamedTuple):
     expand: Callable[[bytes, Any], bytes]
 
 
-def _filters(setting: tuple[int, int, int]) -> list[dict[str, int]]:
+def _filters(setting: tuple[int, int, int], n_bytes: int = _DICTIONARY) -> list[dict[str, int]]:
     preset, lc, pb = setting
-    words = {"id": lzma.FILTER_LZMA2, "preset": preset, "lc": lc, "pb": pb, "dict_size": _DICTIONARY}
+    size = max(4096, 1 << n_bytes.bit_length())
+    words = {"id": lzma.FILTER_LZMA2, "preset": preset, "lc": lc, "pb": pb, "dict_size": size}
     return [words]
 
 
@@ -35,7 +37,7 @@ _BEST = 9 | lzma.PRESET_EXTREME
 LZMA = Coder(
     "lzma",
     ((1, 3, 0), (_BEST, 3, 0), (_BEST, 0, 0), (_BEST, 4, 0), (_BEST, 0, 1), (_BEST, 3, 2), (_BEST, 1, 3)),
-    lambda body, setting: lzma.compress(body, lzma.FORMAT_RAW, filters=_filters(setting)),
+    lambda body, setting: lzma.compress(body, lzma.FORMAT_RAW, filters=_filters(setting, len(body))),
     lambda body, setting: lzma.decompress(body, lzma.FORMAT_RAW, filters=_filters(setting)),
 )
 BZ2 = Coder("bz2", (9,), bz2.compress, lambda body, _setting: bz2.decompress(body))

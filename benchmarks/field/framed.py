@@ -55,7 +55,7 @@ def _zstd_frames(bodies: list[bytes]) -> list[bytes]:
 
 
 def _zstd_stream(bodies: list[bytes]) -> list[bytes]:
-    coder = zstandard.ZstdCompressor(compression_params=zstd_options(19)).compressobj()
+    coder = zstandard.ZstdCompressor(compression_params=zstd_options(19, sum(map(len, bodies)))).compressobj()
     return [coder.compress(body) + coder.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for body in bodies]
 
 
