@@ -19,7 +19,7 @@ from .field.whole import best_peer
 from .measure import Record, say, write_json
 
 #: Frames that are sent, at most.
-FRAMES = 1500
+FRAMES = 1000
 #: With --quick: the streams, and the frames.
 QUICK_STREAMS, QUICK_FRAMES = "eight switches,Kelvin,weather station,ozone", 50
 

@@ -78,7 +78,9 @@ LZMA = FrameCoder(
 ZSTD = FrameCoder("zstd", _zstd_frames, _each(zstd_expand))
 DEFLATE_STREAM = FrameCoder("deflate, one stream", _deflate_stream, _inflate_stream)
 ZSTD_STREAM = FrameCoder("zstd, one stream", _zstd_stream, _unzstd_stream)
-CODERS = (PLAIN, DEFLATE, LZMA, ZSTD, DEFLATE_STREAM, ZSTD_STREAM)
+#: These remember the frames before.
+STREAMS = (DEFLATE_STREAM, ZSTD_STREAM)
+CODERS = (PLAIN, DEFLATE, LZMA, ZSTD, *STREAMS)
 
 
 def attempts(stream: Stream, size: int, *, lossless: bool, quick: bool = False) -> Iterator[Attempt]:
@@ -90,7 +92,8 @@ def attempts(stream: Stream, size: int, *, lossless: bool, quick: bool = False) 
         heads = {way: frames(_first(view, _SAMPLE * size), way) for way in ways}
         for coder in CODERS:
             sizes = {way: _total(coder.squeeze(heads[way])) for way in ways}
-            for way in sorted(sizes, key=sizes.__getitem__)[: 1 if quick else 2]:
+            # What comes later matters more to those who remember it.
+            for way in sorted(sizes, key=sizes.__getitem__)[: 2 if coder in STREAMS and not quick else 1]:
                 yield _attempt(view, coder, way)
         if size * view.levels.shape[1] >= 24 and not view.gaps:
             yield _pcodec(view, size)
