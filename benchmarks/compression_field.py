@@ -14,7 +14,7 @@ from .field.ours import framed, whole_file
 from .field.report import report
 from .field.row import WAYS, Row, mode, records
 from .field.stream import REPORT, Stream
-from .field.streams import streams
+from .field.streams import names, streams
 from .field.whole import best_peer
 from .measure import Record, say, write_json
 
@@ -28,9 +28,13 @@ def run(options: argparse.Namespace) -> list[Record]:
     """Measure, print the tables, and return the records."""
     began = time.perf_counter()
     only = options.only or (QUICK_STREAMS if options.quick else None)
-    found, missing = streams(options.split or REPORT, seed=options.seed or 0, only=only, quick=options.quick)
+    split = options.split or REPORT
+    for word in only.split(",") if only else ():
+        if not word.strip() or not any(word.strip().lower() in name for name in names(split)):
+            raise UserError(f"--only: no stream has {word.strip()!r} in its name; --split is {split}")
+    found, missing = streams(split, seed=options.seed or 0, only=only, quick=options.quick)
     if not found:
-        raise UserError(f"no stream of this split has one of these words in its name: {options.only}")
+        raise UserError(" ".join(missing))
     rows: list[Row] = []
     for number, stream in enumerate(found, start=1):
         start = time.perf_counter()

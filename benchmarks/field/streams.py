@@ -54,6 +54,11 @@ def made(recipe: Recipe, seed: int = 0) -> Stream:
     return Stream(**fields)
 
 
+def names(split: str = "all") -> list[str]:
+    """Return the names of a split's streams, in small letters."""
+    return [recipe.name.lower() for recipe in RECIPES if split in ("all", recipe.split)]
+
+
 def streams(
     split: str = "all", *, seed: int = 0, only: str | None = None, quick: bool = False
 ) -> tuple[list[Stream], list[str]]:
