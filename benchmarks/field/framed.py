@@ -88,13 +88,13 @@ def attempts(stream: Stream, size: int, *, lossless: bool, quick: bool = False) 
     # Decimals come first where there are any; nothing that knows floats alone is smaller then.
     offered = views(stream, lossless=lossless)
     for view in offered[:1] if not offered[0].floats else offered:
-        ways = framings(view, size)
-        heads = {way: frames(_first(view, _SAMPLE * size), way) for way in ways}
+        bodies = {way: frames(view, way) for way in framings(view, size)}
         for coder in CODERS:
-            sizes = {way: _total(coder.squeeze(heads[way])) for way in ways}
+            n_frames = len(view.levels) if coder is PLAIN else _SAMPLE
+            sizes = {way: _total(coder.squeeze(bodies[way][:n_frames])) for way in bodies}
             # What comes later matters more to those who remember it.
             for way in sorted(sizes, key=sizes.__getitem__)[: 2 if coder in STREAMS and not quick else 1]:
-                yield _attempt(view, coder, way)
+                yield _attempt(view, coder, way, bodies[way])
         if size * view.levels.shape[1] >= 24 and not view.gaps:
             yield _pcodec(view, size)
 
@@ -104,16 +104,12 @@ def best_framed(stream: Stream, size: int, *, lossless: bool, quick: bool = Fals
     return best(stream, attempts(stream, size, lossless=lossless, quick=quick), lossless=lossless)
 
 
-def _first(view: View, n: int) -> View:
-    return view._replace(levels=view.levels[:n], observed=view.observed[:n])
-
-
 def _total(parts: list[bytes]) -> int:
     return sum(map(len, parts))
 
 
-def _attempt(view: View, coder: FrameCoder, way: Framing) -> Attempt:
-    parts = coder.squeeze(frames(view, way))
+def _attempt(view: View, coder: FrameCoder, way: Framing, bodies: list[bytes]) -> Attempt:
+    parts = coder.squeeze(bodies)
     return Attempt(
         coder.name,
         f"{view.name} {way.words}",
