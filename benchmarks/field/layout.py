@@ -14,6 +14,8 @@ from .view import View
 HELD, LEFT_OUT, MARKED = "held", "left out", "marked"
 #: How often neighbours in time, and of a sample, are subtracted from each other.
 DELTAS = {"none": (0, 0), "time": (1, 0), "time twice": (2, 0), "sensors": (0, 1), "both": (1, 1)}
+#: Of the bits of floats: those that differ from the sample before.
+XOR = "xor"
 
 
 class Layout(NamedTuple):
@@ -53,6 +55,8 @@ def layouts(view: View) -> list[Layout]:
         found += [
             Layout(fill, order, delta) for order in (("sensor",) if one else ("sensor", "time")) for delta in deltas
         ]
+    if view.floats:
+        found += [Layout(HELD, order, XOR) for order in (("sensor",) if one else ("sensor", "time"))]
     return found
 
 
@@ -71,7 +75,11 @@ def width_of(view: View, layout: Layout) -> int:
 
 def differences(view: View, layout: Layout) -> IntArray:
     """Return the row before it is cut to bytes: signed numbers."""
-    levels, (in_time, in_sample) = view.levels, DELTAS[layout.delta]
+    levels = view.levels
+    if layout.delta == XOR:
+        before = np.concatenate([np.zeros_like(levels[:1]), levels[:-1]])
+        return _ordered(levels ^ before, layout).ravel()
+    in_time, in_sample = DELTAS[layout.delta]
     if layout.fill == MARKED:
         return _ordered(np.where(view.observed, levels + 1, 0), layout).ravel()
     if layout.fill == LEFT_OUT:
@@ -84,7 +92,7 @@ def differences(view: View, layout: Layout) -> IntArray:
 
 def restored(view: View, layout: Layout, row: IntArray) -> IntArray:
     """Undo `differences` up to multiples of 256**width: return the matrix, with zeros for readings left out."""
-    in_time, in_sample = DELTAS[layout.delta]
+    in_time, in_sample = DELTAS.get(layout.delta, (0, 0))
     shape = view.levels.shape if layout.order == "time" else view.levels.shape[::-1]
     matrix = np.zeros(shape, dtype=np.int64)
     if layout.fill == LEFT_OUT:
@@ -99,6 +107,8 @@ def restored(view: View, layout: Layout, row: IntArray) -> IntArray:
         if not np.array_equal(matrix > 0, view.observed):
             raise AssertionError("marks of missing readings were lost")
         return matrix - 1
+    if layout.delta == XOR:
+        return np.bitwise_xor.accumulate(matrix, axis=0)
     return _sum(_sum(matrix, in_sample, 1), in_time, 0)
 
 
