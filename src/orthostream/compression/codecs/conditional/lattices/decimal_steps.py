@@ -19,7 +19,7 @@ _MOST_PLACES = 9
 _BY_ACCIDENT = 0.3
 _PRIMES = (2, 3, 5, 7, 11, 13)
 #: A coarser step must be this unlikely to be an accident, in bits.
-_EVIDENCE = 20.0
+_EVIDENCE = 6.0
 #: First integers of a sensor must be smaller, or they could not be coded; an offset makes them so.
 _LARGEST_FIRST = 1 << 36
 

@@ -27,7 +27,9 @@ from orthostream.compression.codecs.conditional.lattices.wanted import Wanted, w
 #: Share of readings off a resolution above which one that is no decimal is looked for.
 _MANY_STRAYS = 0.02
 #: A sensor of fewer readings and different values is as its neighbours.
-_FEW_READINGS, _FEW_VALUES = 64, 8
+_FEW_READINGS, _FEW_VALUES = 64, 2
+#: Share of the other sensors that must have the same lattice for that.
+_ALIKE = 0.75
 #: Bits of a reading that a lattice of one's own must save over the one that is shared with neighbours.
 _OWN_GAIN = 0.02
 #: Share of levels above which they are those that were met, and no others.
@@ -127,26 +129,32 @@ def _of_one_label(rows: FloatArray, wanted: Wanted) -> list[SensorLattice]:
     distinct = [Distinct.of(rows[:, i]) for i in range(n)]
     values = [sampled(rows[:, i]) for i in range(n)]
     # Columns after one another: a step from one to the next is rare.
-    pooled = Distinct.of(rows)
+    pooled = Distinct.of(rows.T.ravel())
     common = [each for each in candidates(rows.T.ravel(), pooled, wanted) if not only_met(each, pooled)]
     costs = np.array([[cost(each, values[i], distinct[i], wanted) for i in range(n)] for each in common])
     weights = np.array([each.total for each in distinct], dtype=np.float64)
     best = int(np.argmin(costs @ weights)) if common else -1
-    found: list[SensorLattice] = []
-    for i in range(n):
-        few = distinct[i].total < _FEW_READINGS and len(distinct[i].values) < _FEW_VALUES
-        shared = common[best] if common else None
-        if shared is not None and (not distinct[i].total or (few and _holds(shared, values[i], wanted))):
-            found.append(shared)
-            continue
+    if not common:
+        return [best_lattice(rows[:, i], wanted) for i in range(n)]
+    shared = common[best]
+
+    def chosen(i: int) -> SensorLattice:
         own = candidates(rows[:, i], distinct[i], wanted)
         charges = [cost(each, values[i], distinct[i], wanted) for each in own]
         first = int(np.argmin(charges))
-        if shared is not None and costs[best, i] <= charges[first] + _OWN_GAIN:
-            found.append(shared)
-        else:
-            found.append(own[first])
-    return found
+        return shared if costs[best, i] <= charges[first] + _OWN_GAIN else own[first]
+
+    few = [each.total < _FEW_READINGS and len(each.values) < _FEW_VALUES for each in distinct]
+    known = {i: chosen(i) for i in range(n) if not few[i]}
+    alike = sum(lattice == shared for lattice in known.values()) >= _ALIKE * len(known)
+    return [
+        known[i]
+        if i in known
+        else shared
+        if not distinct[i].total or (alike and _holds(shared, values[i], wanted))
+        else chosen(i)
+        for i in range(n)
+    ]
 
 
 def _holds(lattice: SensorLattice, values: FloatArray, wanted: Wanted) -> bool:
