@@ -103,3 +103,28 @@ def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
         for j in range(k + 1, n):
             value -= work[k, j] * solution[j]
         solution[k] = value / work[k, k]
+
+
+def inner(one: FloatArray, other: FloatArray) -> float:
+    """Return the inner product of two rows; the terms are added one after another, from the first on."""
+    total = one[0] * other[0]
+    for i in range(1, len(one)):
+        total += one[i] * other[i]
+    return float(total)
+
+
+def shift_in(row: FloatArray, value: float) -> None:
+    """Move all entries of a row one place on, and put a value in front."""
+    for i in range(len(row) - 1, 0, -1):
+        row[i] = row[i - 1]
+    row[0] = value
+
+
+def add_outer(sums: FloatArray, row: FloatArray, target: float, weight: float, keep: float) -> None:
+    """Forget a share of a matrix of sums, and add the weighted products of a row, followed by its target."""
+    n = len(row)
+    for k in range(n + 1):
+        entry = (row[k] if k < n else target) * weight
+        for j in range(min(k + 1, n)):
+            sums[k, j] = sums[k, j] * keep + entry * row[j]
+    sums[n, n] = sums[n, n] * keep + target * weight * target

@@ -8,11 +8,11 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.compression.kernel.rows import add_products, factorise, move_towards_products, solve
-from orthostream.compression.kernel.slot_state import N_FEATURES, SAMPLES, Slot
+from orthostream.compression.kernel.group_state import N_FEATURES, SAMPLES, Group
 
 
 def learn(
-    slot: Slot,
+    group: Group,
     features: FloatArray,
     last: FloatArray,
     position: FloatArray,
@@ -22,10 +22,10 @@ def learn(
 ) -> None:
     """Take a sample in: the regression in time, the spread of each sensor's errors, and how they go together."""
     n = len(last)
-    samples = int(slot.clock[SAMPLES])
+    samples = int(group.clock[SAMPLES])
     if samples == 0:
         return
-    width = slot.width
+    width = group.width
     total = 0.0
     there = 0.0
     for i in range(n):
@@ -35,33 +35,33 @@ def learn(
         if trust[i] > 0.0:
             total += min(float(errors[i]) * float(errors[i]), 16.0)
             there += 1.0
-            trust[i] /= scale * scale * float(slot.covariance[i, i]) + 0.1 * w * w
+            trust[i] /= scale * scale * float(group.covariance[i, i]) + 0.1 * w * w
     features[N_FEATURES] = position - last
-    add_products(slot.sums, features, trust, 0.998)
+    add_products(group.sums, features, trust, 0.998)
     rate = max(0.002, 1.0 / (samples + 3.0))
     quick = max(0.01, 1.0 / (samples + 2.0))
     shared = 0.8 * (total / max(there, 1.0)) + 0.2
-    move_towards_products(slot.covariance, errors, rate)
+    move_towards_products(group.covariance, errors, rate)
     for i in range(n):
         w = float(width[i])
         own = shared
         if trust[i] > 0.0:
             own = 0.8 * (total / there) + 0.2 * min(float(errors[i]) * float(errors[i]), 16.0)
         else:
-            slot.covariance[i, i] += rate * float(slot.pivots[i])
-        spread = float(slot.spread[i])
-        slot.spread[i] = math.sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w)
+            group.covariance[i, i] += rate * float(group.pivots[i])
+        spread = float(group.spread[i])
+        group.spread[i] = math.sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w)
     # Larger groups change more slowly, and cost more: they are factorised less often once they are known.
     every = max(4, n // 12) if samples >= 128 else 4
     if samples % every == 0 or samples < (32 if n <= 64 else 8):
-        solve(slot.sums, 1.0, slot.weights)
-        extra = 0.0001 + 0.04 * ((width * width) / (slot.spread * slot.spread))
-        factorise(slot.covariance, 0.95, extra, slot.upper, slot.pivots)
+        solve(group.sums, 1.0, group.weights)
+        extra = 0.0001 + 0.04 * ((width * width) / (group.spread * group.spread))
+        factorise(group.covariance, 0.95, extra, group.upper, group.pivots)
         for i in range(n):
-            if not (0.0 < slot.pivots[i] < 1e30) or not (abs(slot.weights[i % N_FEATURES]) < 1e6):
-                slot.covariance[:] = np.eye(n)
-                slot.upper[:] = np.eye(n)
-                slot.pivots[:] = 1.0
-                slot.sums[:] = 0.0
-                slot.weights[:] = 0.0
+            if not (0.0 < group.pivots[i] < 1e30) or not (abs(group.weights[i % N_FEATURES]) < 1e6):
+                group.covariance[:] = np.eye(n)
+                group.upper[:] = np.eye(n)
+                group.pivots[:] = 1.0
+                group.sums[:] = 0.0
+                group.weights[:] = 0.0
                 break

@@ -143,7 +143,7 @@ def finish_encoding(coder: IntArray, buffer: ByteArray) -> int:
 _RAREST = 24
 
 #: Weight, of 65,536, with which a probability takes in its n-th bit.
-_RATES = np.array([int(65536 / (n + 1.6)) for n in range(256)], dtype=np.int64)
+RATES = np.array([int(65536 / (n + 1.6)) for n in range(256)], dtype=np.int64)
 
 
 def code_bit(coder: IntArray, buffer: ByteArray, bits: IntArray, index: int, limit: int, bit: int) -> int:
@@ -163,10 +163,10 @@ def code_bit(coder: IntArray, buffer: ByteArray, bits: IntArray, index: int, lim
         bit = 1 if point(coder) < ones else 0
     if bit != 0:
         code_interval(coder, buffer, 0, ones)
-        chance += ((4194303 - chance) * int(_RATES[seen])) >> 16
+        chance += ((4194303 - chance) * int(RATES[seen])) >> 16
     else:
         code_interval(coder, buffer, ones, TOTAL - ones)
-        chance -= (chance * int(_RATES[seen])) >> 16
+        chance -= (chance * int(RATES[seen])) >> 16
     if seen < limit:
         seen += 1
     bits[index] = (chance << 8) | seen

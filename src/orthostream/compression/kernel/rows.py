@@ -75,3 +75,21 @@ def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
         for j in range(k + 1, n):
             value -= float(work[k, j]) * float(solution[j])
         solution[k] = value / float(work[k, k])
+
+
+def inner(one: FloatArray, other: FloatArray) -> float:
+    """Return the inner product of two rows; the terms are added one after another, from the first on."""
+    return float(np.add.accumulate(one * other)[-1])
+
+
+def shift_in(row: FloatArray, value: float) -> None:
+    """Move all entries of a row one place on, and put a value in front."""
+    row[1:] = row[:-1].copy()
+    row[0] = value
+
+
+def add_outer(sums: FloatArray, row: FloatArray, target: float, weight: float, keep: float) -> None:
+    """Forget a share of a matrix of sums, and add the weighted products of a row, followed by its target."""
+    whole = np.append(row, target)
+    sums *= keep
+    sums += (whole * weight)[:, None] * whole[None, :]

@@ -33,14 +33,26 @@ _WIDEST = 64.0
 WIDEST_SCALE = 68719476736.0  # 2**36
 
 
-def below(x: float) -> float:
+#: Shapes: four degrees of freedom, or ten.
+FOUR, TEN = 0, 1
+
+
+def below(x: float, shape: int) -> float:
     """Return the share of the standard distribution below x."""
+    if shape == TEN:
+        c = 10.0 / (10.0 + x * x)
+        series = 1.0 + c * (0.5 + c * (0.375 + c * (0.3125 + c * 0.2734375)))
+        return 0.5 + 0.5 * (x / math.sqrt(10.0 + x * x)) * series
     square = 1.0 + 0.25 * x * x
     return 0.5 + 0.375 * (x / math.sqrt(square)) * (1.0 - (x * x) / (12.0 * square))
 
 
-def density(x: float) -> float:
+def density(x: float, shape: int) -> float:
     """Return the density of the standard distribution."""
+    if shape == TEN:
+        square = 1.0 + 0.1 * x * x
+        fifth = square * square * square * square * square
+        return 0.38910838396603115 / (fifth * math.sqrt(square))
     square = 1.0 + 0.25 * x * x
     return 0.375 / (square * square * math.sqrt(square))
 
@@ -50,12 +62,12 @@ def new_escape_bits() -> IntArray:
     return np.full(ESCAPE_BITS, EVEN, dtype=np.int64)
 
 
-def _edge(k: int, centre: float, scale: float, reach: int, room: float) -> int:
+def _edge(k: int, centre: float, scale: float, reach: int, room: float, shape: int) -> int:
     """Return where, of the 65,536, the cell k begins."""
-    return math.floor(below((k - 0.5 - centre) / scale) * room) + k + reach + 1
+    return math.floor(below((k - 0.5 - centre) / scale, shape) * room) + k + reach + 1
 
 
-def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: float, scale: float, cell: int) -> int:
+def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: float, scale: float, cell: int, shape: int) -> int:
     """Code the cell, of width 1, into which a number falls that is t-distributed around ``centre`` with a ``scale``."""
     shift = 0
     while scale > _WIDEST:
@@ -78,10 +90,10 @@ def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: flo
         # The bounds move towards each other until they enclose one cell: from the likeliest cell outwards, then by
         # halves.
         step = 1
-        if at >= _edge(coarse, centre, scale, reach, room):
+        if at >= _edge(coarse, centre, scale, reach, room, shape):
             low = coarse
             probe = coarse + 1
-            while probe < high and at >= _edge(probe, centre, scale, reach, room):
+            while probe < high and at >= _edge(probe, centre, scale, reach, room, shape):
                 low = probe
                 step *= 2
                 probe = low + step
@@ -89,33 +101,33 @@ def code_cell(coder: IntArray, buffer: ByteArray, escapes: IntArray, centre: flo
         else:
             high = coarse
             probe = coarse - 1
-            while probe > low and at < _edge(probe, centre, scale, reach, room):
+            while probe > low and at < _edge(probe, centre, scale, reach, room, shape):
                 high = probe
                 step *= 2
                 probe = high - step
             low = max(low, probe)
-        if low == -reach and at < _edge(low, centre, scale, reach, room):
+        if low == -reach and at < _edge(low, centre, scale, reach, room, shape):
             coarse = low - 1
-        elif high == reach + 1 and at >= _edge(high, centre, scale, reach, room):
+        elif high == reach + 1 and at >= _edge(high, centre, scale, reach, room, shape):
             coarse = high
         else:
             while high - low > 1:
                 middle = (low + high) >> 1
-                if at >= _edge(middle, centre, scale, reach, room):
+                if at >= _edge(middle, centre, scale, reach, room, shape):
                     low = middle
                 else:
                     high = middle
             coarse = low
     if coarse < -reach:
-        code_interval(coder, buffer, 0, _edge(-reach, centre, scale, reach, room))
+        code_interval(coder, buffer, 0, _edge(-reach, centre, scale, reach, room, shape))
         coarse = -reach - 1 - code_integer(coder, buffer, escapes, 0, -reach - 1 - coarse)
     elif coarse > reach:
-        start = _edge(reach + 1, centre, scale, reach, room)
+        start = _edge(reach + 1, centre, scale, reach, room, shape)
         code_interval(coder, buffer, start, TOTAL - start)
         coarse = reach + 1 + code_integer(coder, buffer, escapes, 0, coarse - reach - 1)
     else:
-        start = _edge(coarse, centre, scale, reach, room)
-        code_interval(coder, buffer, start, _edge(coarse + 1, centre, scale, reach, room) - start)
+        start = _edge(coarse, centre, scale, reach, room, shape)
+        code_interval(coder, buffer, start, _edge(coarse + 1, centre, scale, reach, room, shape) - start)
     if shift > 0:
         # Nothing that an encoder writes is as far away as bytes from elsewhere may say.
         farthest = 1 << (44 - shift)

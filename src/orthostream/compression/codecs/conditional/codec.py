@@ -18,34 +18,25 @@ from orthostream.compression.codecs.conditional.lattices import Levels, SensorLa
 from orthostream.compression.codecs.conditional.lattices.changes import put_changes, read_changes
 from orthostream.compression.codecs.conditional.lattices.choose import choose_lattices, wanted_by
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, from_plain
-from orthostream.compression.codecs.conditional.lattices.level_bytes import LEVELS_PER_BYTE
-from orthostream.compression.codecs.conditional.lattices.wire import (
-    n_levels_written,
-    put_lattices,
-    read_lattices,
-)
+from orthostream.compression.codecs.conditional.lattices.level_bytes import least_bytes_of
+from orthostream.compression.codecs.conditional.lattices.wire import n_levels_written, put_lattices, read_lattices
 from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.codecs.conditional.watch import LatticeWatch
+from orthostream.compression.codecs.conditional.work import WorkPerByte, WorkPerFrame
 from orthostream.compression.errors import FrameError
-from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
-from orthostream.compression.kernel.slot import CELL, MISSING, RAW
-from orthostream.compression.kernel.slot_state import BROKEN, HASH, Slot, new_slot
+from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
+from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
+from orthostream.compression.kernel.sample import CELL, MISSING, RAW
 from orthostream.compression.targets import ErrorBound
 from orthostream.compression.varint import Reader
 
-#: Maximum work per byte of a payload (one more byte for its checksum), so that a few hostile bytes cannot ask for
-#: endless work: a reading is one unit, a sample some more for each group, and a restart some for each sensor.
-WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 64, 12, 8
 #: Fraction of readings off their lattice above which another lattice is tried.
 _TOO_MANY = 0.02
 #: Maximum number of bytes of a reading, on the rarest path.
-_LONGEST = 32
-
-
-def _padded(body: bytes, work: int, n_levels: int = 0) -> bytes:
-    """Return a payload with as many zeros as its work and the levels in it take."""
-    return body.ljust(max(-(-work // WORK_PER_BYTE) - 1, -(-n_levels // LEVELS_PER_BYTE)), b"\0")
+_LONGEST = 96
+#: Of 65,536, what the first symbol of a payload leaves free at the top: no payload begins with the byte 255.
+_KEPT_FREE = 256
 
 
 class ConditionalCodec(Codec):
@@ -65,8 +56,8 @@ class ConditionalCodec(Codec):
     accelerate : bool, optional
         Whether to use compiled code, which gives the same bits; by default where Numba is installed, at once if it was
         compiled before on this machine, otherwise as soon as there is enough to do.
-    version : int, default 1
-        Of the format: 2 has lattices of all kinds, which change as the stream goes on.
+    version : int, default 2
+        Of the format.
 
     Attributes
     ----------
@@ -83,17 +74,18 @@ class ConditionalCodec(Codec):
         resolutions: list[Resolution] | None = None,
         labels: Sequence[str] | None = None,
         accelerate: bool | None = None,
-        version: int = 1,
+        version: int = 2,
     ) -> None:
         self.n_sensors = n_sensors
-        self._labels = labels or [""] * n_sensors
-        self.period = period
-        self.bound = bound
-        self._resolutions = resolutions
         self.version = version
+        self._limit = WorkPerByte() if version == 1 else WorkPerFrame()
+        self._labels = labels or [""] * n_sensors
         self._watch: LatticeWatch | None = None
         if version > 1 and bound is not None and bound.relative is None and resolutions is None:
             self._watch = LatticeWatch(wanted_by(bound), self._labels)
+        self.period = period
+        self.bound = bound
+        self._resolutions = resolutions
         self._call = KernelFunctions(accelerate)
         self._coder: IntArray = np.zeros(CODER_SIZE, dtype=np.int64)
         self.restart()
@@ -101,7 +93,7 @@ class ConditionalCodec(Codec):
     def restart(self) -> None:
         self._lattices: Lattices | None = None
         self._changed = 0
-        self._slots: list[Slot] = []
+        self._groups: list[Group] = []
         self._members: list[IntArray] = []
         self._counts: IntArray = np.full(INTEGER_BITS + 1, EVEN, dtype=np.int64)
         self._last_count = 1
@@ -109,15 +101,15 @@ class ConditionalCodec(Codec):
 
     @property
     def digest(self) -> int:
-        value = len(self._slots)
-        for part in self._slots:
+        value = len(self._groups)
+        for part in self._groups:
             value = (value * 0x01000193 ^ int(part.clock[HASH])) & 0xFFFFFFFF
         return value ^ self._changed
 
     @property
     def bits(self) -> dict[str, float]:
         """Bits spent so far since the last restart, by what they were spent on."""
-        spent = sum((part.spent for part in self._slots), np.zeros(3))
+        spent = sum((part.spent for part in self._groups), np.zeros(3))
         return {"missing": float(spent[0]), "readings": float(spent[1]), "exact": float(spent[2])}
 
     @property
@@ -134,7 +126,11 @@ class ConditionalCodec(Codec):
         payloads = [] if fresh else self._changes(rows)
         n_levels = n_levels_written(self.lattices) if fresh else 0
         body = self._encode(rows, self.bound.limits(rows))
-        return [*payloads, Payload(READINGS, _padded(prefix + body, self._work(len(rows), fresh), n_levels))]
+        return [*payloads, Payload(READINGS, self._padded(prefix + body, self._work(len(rows), fresh), n_levels))]
+
+    def _padded(self, body: bytes, work: int, n_levels: int) -> bytes:
+        """Return a payload with as many zeros as its work and the levels in it take."""
+        return body.ljust(max(self._limit.least_bytes(work), least_bytes_of(n_levels)), b"\0")
 
     def _changes(self, rows: FloatArray) -> list[Payload]:
         """Return a payload that changes lattices, if they should change before some samples."""
@@ -144,7 +140,7 @@ class ConditionalCodec(Codec):
             return []
         out = bytearray()
         n_levels = put_changes(out, changes)
-        body = _padded(bytes(out), WORK_PER_START * len(changes), n_levels)
+        body = self._padded(bytes(out), self._limit.of_start(len(changes), 0), n_levels)
         self._update(body)
         return [Payload(UPDATE, body)]
 
@@ -161,16 +157,16 @@ class ConditionalCodec(Codec):
                 self._watch.restarted()
             self._lattices = choose_lattices(rows, bound, self._labels, self._resolutions)
             put_lattices(out, self._lattices.all)
-        groups = groups_of(rows, self._labels, self._lattices.plain)
-        self._open(groups)
-        return bytes(out) + groups_to_bytes(groups)
+        numbers = groups_of(rows, self._labels, self._lattices.plain)
+        self._open(numbers)
+        return bytes(out) + groups_to_bytes(numbers)
 
     def _update(self, body: bytes) -> None:
         """Take changes of lattices in."""
         if self._lattices is None:
             raise FrameError("lattices change before there are any")
         changes = read_changes(Reader(body), self._lattices)
-        if WORK_PER_START * len(changes) > WORK_PER_BYTE * (len(body) + 1):
+        if self._limit.of_start(len(changes), 0) > self._limit.afforded(len(body)):
             raise FrameError(f"{len(body)} bytes cannot change the lattices of {len(changes)} sensors")
         self._replace(changes)
         self._changed = zlib.crc32(body, self._changed)
@@ -178,8 +174,8 @@ class ConditionalCodec(Codec):
     def _replace(self, changes: dict[int, SensorLattice]) -> None:
         assert self._lattices is not None
         for sensor, lattice in changes.items():
-            slot, place = self._places[sensor]
-            remap(slot, place, self._lattices[sensor], lattice)
+            group, place = self._places[sensor]
+            remap(group, place, self._lattices[sensor], lattice)
         self._lattices = self._lattices.replaced(changes)
 
     def _grow(self, kinds: IntArray, patterns: IntArray) -> None:
@@ -195,14 +191,22 @@ class ConditionalCodec(Codec):
                 larger = old.merged(new)[0]
                 if larger is not old and self._lattices.has_room(n_levels + len(new)):
                     grown[sensor] = larger
-                    self._changed = zlib.crc32(new.astype("<f8").tobytes(), self._changed)
                     n_levels += len(new)
+                    self._changed = zlib.crc32(new.astype("<f8").tobytes(), self._changed)
         if grown:
             self._replace(grown)
 
     def _work(self, count: int, fresh: bool) -> int:
-        per_sample = self.n_sensors + WORK_PER_SAMPLE * len(self._slots)
-        return count * per_sample + (WORK_PER_START * self.n_sensors if fresh else 0)
+        work = count * self._limit.of_sample([len(part) for part in self._members])
+        return work + (self._limit.of_start(self.n_sensors, len(self._members)) if fresh else 0)
+
+    @property
+    def most_samples(self) -> int:  # type: ignore[override]
+        """Samples of a payload that cost no more work than every payload may ask for."""
+        if self.version == 1:
+            return 1 << 17
+        sizes = [len(part) for part in self._members] or [self.n_sensors]
+        return max(self._limit.afforded(0) // self._limit.of_sample(sizes), 1)
 
     def decode(self, payload: Payload) -> FloatArray:
         if payload.kind == UPDATE and self.version > 1:
@@ -213,24 +217,27 @@ class ConditionalCodec(Codec):
         reader = Reader(payload.body)
         fresh = self._lattices is None
         if fresh:
-            if WORK_PER_START * self.n_sensors > WORK_PER_BYTE * (len(payload.body) + 1):
+            if self._limit.of_start(self.n_sensors, 1) > self._limit.afforded(len(payload.body)):
                 raise FrameError(f"{len(payload.body)} bytes cannot begin a stream of {self.n_sensors} sensors")
             if self.version == 1:
                 self._lattices = from_plain(Lattice.read(reader, self.n_sensors))
             else:
                 self._lattices = Lattices(read_lattices(reader, self.n_sensors))
-            self._open(read_groups(reader, self.n_sensors))
+            numbers = read_groups(reader, self.n_sensors)
+            if self._limit.of_start(self.n_sensors, int(numbers.max()) + 1) > self._limit.afforded(len(payload.body)):
+                raise FrameError(f"{len(payload.body)} bytes cannot begin {int(numbers.max()) + 1} groups of sensors")
+            self._open(numbers)
         data: ByteArray = np.frombuffer(reader.rest(), dtype=np.uint8).copy()
         self._call["start_decoding"](self._coder, data, len(data))
+        self._keep_free(data)
         count = self._code_count(data, 0)
-        if self._work(count, fresh) > WORK_PER_BYTE * (len(payload.body) + 1) or count == 0:
+        if count == 0 or self._work(count, fresh) > self._limit.afforded(len(payload.body)):
             raise FrameError(f"{len(payload.body)} bytes cannot be {count} samples of {self.n_sensors} sensors")
-        kinds, cells, patterns, rests = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(4))
+        kinds, cells, rests, patterns = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(4))
         nothing = np.zeros((count, self.n_sensors))
-        self._code(data, kinds, cells, nothing, nothing, nothing, patterns)
-        if any(part.clock[BROKEN] for part in self._slots):
+        self._code(data, kinds, cells, rests, nothing, nothing, nothing, patterns)
+        if any(part.clock[CORRUPT] for part in self._groups):
             raise FrameError("a payload holds numbers that no encoder writes")
-        self._code_rests(data, kinds, cells, rests)
         readings = self._readings(kinds, cells, rests, patterns)
         self._grow(kinds, patterns)
         return readings
@@ -240,37 +247,39 @@ class ConditionalCodec(Codec):
         lattice = self._lattices.plain
         powers = lattice.powers()
         self._members = [np.flatnonzero(groups == number) for number in range(int(groups.max()) + 1)]
-        self._slots = [
-            new_slot(
+        self._groups = [
+            new_group(
                 lattice.width[part].astype(np.float64),
                 lattice.numerator[part],
                 lattice.denominator[part],
                 lattice.offset[part],
                 powers[part],
                 lattice.single[part].astype(np.int64),
+                self._lattices.exact[part],
+                self._lattices.precision[part],
                 self.period,
+                self.version,
             )
             for part in self._members
         ]
         self._places = {
-            sensor: (slot, place)
-            for slot, members in zip(self._slots, self._members, strict=True)
+            sensor: (group, place)
+            for group, members in zip(self._groups, self._members, strict=True)
             for place, sensor in enumerate(members.tolist())
         }
 
     def _encode(self, rows: FloatArray, limits: FloatArray) -> bytes:
         assert self._lattices is not None
         placed = self._lattices.place(rows)
-        limits = self._lattices.limits(limits)
         kinds = np.where(placed.held, CELL, RAW).astype(np.int64)
         kinds[np.isnan(rows)] = MISSING
         buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
         self._call["start_encoding"](self._coder)
+        self._keep_free(buffer)
         self._code_count(buffer, len(rows))
         patterns = rows.view(np.int64).copy()
         cells = np.zeros(rows.shape, dtype=np.int64)
-        self._code(buffer, kinds, cells, placed.positions, placed.checked, limits, patterns)
-        self._code_rests(buffer, kinds, cells, placed.rests)
+        self._code(buffer, kinds, cells, placed.rests, placed.positions, rows, limits, patterns)
         if self._watch is not None:
             self._watch.note(rows, kinds)
         else:
@@ -286,14 +295,10 @@ class ConditionalCodec(Codec):
             return False
         return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattices.plain.to_bytes()
 
-    def _code_rests(self, buffer: ByteArray, kinds: IntArray, cells: IntArray, rests: IntArray) -> None:
-        """Code what the integers of `Floats` do not tell, after all integers of a frame."""
-        assert self._lattices is not None
-        sensors = self._lattices.floats
-        if sensors:
-            part = np.ascontiguousarray(rests[:, sensors])
-            self._call["code_rests"](self._coder, buffer, self._lattices.rest_bits(cells, kinds == CELL), part)
-            rests[:, sensors] = part
+    def _keep_free(self, buffer: ByteArray) -> None:
+        """Leave the byte 255 free at the beginning of a payload, for frames that say what they are."""
+        if self.version > 1:
+            self._call["code_interval"](self._coder, buffer, 0, TOTAL - _KEPT_FREE)
 
     def _code_count(self, buffer: ByteArray, count: int) -> int:
         """Code the number of samples: mostly what it was before."""
@@ -303,14 +308,14 @@ class ConditionalCodec(Codec):
         return self._last_count
 
     def _code(self, buffer: ByteArray, *matrices: Any) -> None:
-        """Code samples, one group of sensors after another; the matrices are as `kernel.slot.code_sample` has them."""
+        """Code samples, one group of sensors after another; the matrices are those of `kernel.sample.code_sample`."""
         self._call.expect(matrices[0].size)
         code_samples = self._call["code_samples"]
         with np.errstate(all="ignore"):
-            if len(self._slots) == 1:
-                code_samples(self._coder, buffer, self._slots[0], *matrices)
+            if len(self._groups) == 1:
+                code_samples(self._coder, buffer, self._groups[0], *matrices)
                 return
-            for own, members in zip(self._slots, self._members, strict=True):
+            for own, members in zip(self._groups, self._members, strict=True):
                 parts = [np.ascontiguousarray(matrix[:, members]) for matrix in matrices]
                 code_samples(self._coder, buffer, own, *parts)
                 for matrix, part in zip(matrices, parts, strict=True):

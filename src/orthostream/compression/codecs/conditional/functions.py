@@ -8,20 +8,31 @@ from types import MappingProxyType
 from typing import Any
 
 from orthostream._compile import can_compile, compiled, kept_on_disk
-from orthostream.compression.codecs.conditional import rests
 from orthostream.compression.kernel import (
+    account,
+    adaptation,
     compiled_rows,
+    features,
+    group_state,
+    halving,
     learning,
+    logistic,
+    memory,
+    mixture,
     presence,
+    questions,
     range_coder,
+    raw_reading,
+    repeats,
     rows,
-    slot,
-    slot_state,
+    sample,
     student,
 )
 
-_COMPILED = (range_coder, compiled_rows, student, presence, slot_state, learning, slot, rests)
-_PLAIN = (range_coder, rows, student, presence, slot_state, learning, slot, rests)
+_CODING = (student, presence, logistic, mixture, repeats, questions, halving, memory)
+_LEARNING = (group_state, raw_reading, adaptation, account, features, learning, sample)
+_COMPILED = (range_coder, compiled_rows, *_CODING, *_LEARNING)
+_PLAIN = (range_coder, rows, *_CODING, *_LEARNING)
 #: Readings that plain code handles before it is worth the seconds that compiling takes, once on a machine.
 _PATIENCE = 1 << 15
 

@@ -84,7 +84,7 @@ class Lattice:
             return np.where(np.abs(places) < _LARGEST / 2, places, np.nan)
 
     def values(self, cells: IntArray) -> FloatArray:
-        """Return what integers stand for; the same operations as `kernel.slot_state.value_of`, so the same bits."""
+        """Return what integers stand for; the same operations as `kernel.group_state.value_of`, so the same bits."""
         with np.errstate(over="ignore"):
             linear = (cells.astype(np.float64) * self.numerator + self.offset) / self.denominator
         if self._curved:

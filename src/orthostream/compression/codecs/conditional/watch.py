@@ -14,7 +14,7 @@ from orthostream.compression.codecs.conditional.lattices.changes import Change
 from orthostream.compression.codecs.conditional.lattices.estimate import RAW_BITS, side_bits
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, PlacedRows
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
-from orthostream.compression.kernel.slot import RAW
+from orthostream.compression.kernel.sample import RAW
 
 #: Readings that are remembered, of all sensors together, and samples that are remembered at most and at least.
 _READINGS, _SAMPLES, _FEWEST = 1 << 19, 4096, 128
@@ -145,9 +145,9 @@ class LatticeWatch:
     def _off(rows: FloatArray, lattices: Lattices, placed: PlacedRows) -> BoolArray:
         """Return which readings are surely off their lattice: those that a narrow cell does not hold."""
         plain = lattices.plain
-        narrow = (plain.width == 1) & (plain.ratio == 0.0)
+        narrow = (plain.width == 1) & (plain.ratio == 0.0) & (lattices.exact == 0)
         with np.errstate(all="ignore"):
-            away = np.abs(plain.values(np.rint(placed.positions).astype(np.int64)) - placed.checked)
+            away = np.abs(plain.values(np.rint(placed.positions).astype(np.int64)) - rows)
             cell = plain.numerator / plain.denominator
         off: BoolArray = np.isfinite(rows) & (~placed.held | (narrow & (away > 1e-6 * cell)))
         return off

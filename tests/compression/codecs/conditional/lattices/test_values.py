@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from orthostream.compression.codecs.conditional.lattices import Floats, Geometric, Levels, Linear, SensorLattice
 from orthostream.compression.codecs.conditional.lattices.levels import MOST_LEVELS
 from orthostream.compression.errors import FrameError
-from orthostream.compression.kernel.slot_state import new_slot, value_of
+from orthostream.compression.kernel.group_state import new_group, value_of
 
 DOUBLES = st.lists(st.floats(width=64), min_size=1, max_size=40).map(np.array)
 EXTREMES = np.array([5e-324, -5e-324, 2.0**-1022, 1.7976931348623157e308, -1.7e308, 0.0, -0.0, math.inf, math.nan])
@@ -50,7 +50,7 @@ class TestFloats:
     def test_is_what_is_written_down(self, x: float, exponent: int) -> None:
         cells, rests, _ = Floats(exponent, 53).cells_and_rests(np.array([x]))
         cell = math.floor(Fraction(x) / Fraction(2) ** exponent)
-        assert cells[0] == (cell if cell else 0)
+        assert cells[0] == cell
         if cell:
             bits = 53 - cell.bit_length()
             assert Fraction(cell * 2**bits + int(rests[0])) * Fraction(2) ** (exponent - bits) == Fraction(x)
@@ -113,8 +113,10 @@ class TestLinearAndGeometric:
         lattice = Linear(1, float(step), float(scale), float(offset), single)
         cells = np.array(counts)
         values = lattice.values(cells, np.zeros_like(cells))
-        slot = new_slot(*(np.array([x]) for x in (1.0, step, scale, offset)), np.zeros((1, 32)), np.array([single]), 0)
-        assert values.tolist() == [value_of(slot, 0, cell) for cell in counts]
+        numbers = (np.array([x]) for x in (1.0, step, scale, offset))
+        none = np.zeros(1, dtype=np.int64)
+        group = new_group(*numbers, np.zeros((1, 32)), np.array([single]), none, none, 0, 2)
+        assert values.tolist() == [value_of(group, 0, cell) for cell in counts]
         if not single:
             np.testing.assert_array_equal(np.rint(lattice.place(values).positions), cells)
 

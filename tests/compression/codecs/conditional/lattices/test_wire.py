@@ -100,8 +100,9 @@ def test_levels_of_all_sensors_are_limited() -> None:
     put_varint(out, 1000)
     with pytest.raises(FrameError, match="together"):
         read_lattices(Reader(bytes(out) + many[1:] + bytes(1000)), 1000)
+    several = many + written(Levels(np.arange(50000.0)))
     with pytest.raises(FrameError, match="cannot be"):
-        read_lattices(Reader(many), 1)
+        read_lattices(Reader(several), 2)
 
 
 def test_fractions_are_all_but_free() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices
-from orthostream.compression.codecs.conditional.lattices.level_bytes import LEVELS_PER_BYTE, put_levels, read_levels
+from orthostream.compression.codecs.conditional.lattices.level_bytes import levels_afforded, put_levels, read_levels
 from orthostream.compression.codecs.conditional.lattices.levels import MOST_LEVELS, Levels
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
 from orthostream.compression.codecs.conditional.lattices.wire import MOST_LEVELS_OF_ALL, put_lattice, read_lattice
@@ -62,7 +62,7 @@ def read_changes(reader: Reader, lattices: Lattices) -> dict[int, SensorLattice]
         added = word % 2 == 1
         lattice = read_levels(reader) if added else read_lattice(reader)
         n_read += len(lattice.levels) if isinstance(lattice, Levels) else 0
-        if n_read > LEVELS_PER_BYTE * len(reader.data):
+        if n_read > levels_afforded(len(reader.data)):
             raise FrameError(f"{len(reader.data)} bytes cannot be {n_read} levels")
         for sensor in sensors:
             if sensor in found:

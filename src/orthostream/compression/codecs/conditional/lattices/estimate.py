@@ -6,8 +6,6 @@ import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray
 from orthostream.compression.codecs.conditional.lattices.floats import Floats
-from orthostream.compression.codecs.conditional.lattices.level_bytes import LEVELS_PER_BYTE
-from orthostream.compression.codecs.conditional.lattices.levels import Levels
 from orthostream.compression.codecs.conditional.lattices.linear import Linear
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
 from orthostream.compression.codecs.conditional.lattices.wire import put_lattice
@@ -32,8 +30,7 @@ def side_bits(lattice: SensorLattice) -> float:
     """Return the bits that a lattice takes."""
     out = bytearray()
     put_lattice(out, lattice)
-    n_levels = len(lattice.levels) if isinstance(lattice, Levels) else 0
-    return 8.0 * (max(len(out), n_levels / LEVELS_PER_BYTE) + 1)
+    return 8.0 * (len(out) + 1)
 
 
 def bits_per_reading(lattice: SensorLattice, values: FloatArray, error: float) -> float:

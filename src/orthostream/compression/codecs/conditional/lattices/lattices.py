@@ -9,7 +9,6 @@ import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray, IntArray
 from orthostream.compression.codecs.conditional.lattice import Lattice
-from orthostream.compression.codecs.conditional.lattices.floats import Floats
 from orthostream.compression.codecs.conditional.lattices.geometric import Geometric
 from orthostream.compression.codecs.conditional.lattices.levels import Levels
 from orthostream.compression.codecs.conditional.lattices.linear import Linear
@@ -23,8 +22,6 @@ class PlacedRows(NamedTuple):
     positions: FloatArray
     rests: IntArray
     held: BoolArray
-    checked: FloatArray
-    """What the kernel compares with the integers of a plain lattice: readings, or ranks and cells of exact ones."""
 
 
 class Lattices:
@@ -38,16 +35,19 @@ class Lattices:
     ----------
     plain : Lattice
         What the kernel knows of them; exact lattices are whole numbers to it.
-    levels, floats : list of int
-        The sensors whose lattices are `Levels`, and `Floats`.
+    exact, precision : arrays of int
+        What else it knows of each sensor: see `SensorLattice`.
+    levels : list of int
+        The sensors whose lattices are `Levels`.
     """
 
     def __init__(self, lattices: Sequence[SensorLattice]) -> None:
         self._lattices = list(lattices)
         self.plain = _plain(self._lattices)
         self._exact = [i for i, each in enumerate(self._lattices) if each.exact]
+        self.exact: IntArray = np.array([int(each.exact) for each in self._lattices], dtype=np.int64)
+        self.precision: IntArray = np.array([each.precision for each in self._lattices], dtype=np.int64)
         self.levels = [i for i in self._exact if isinstance(self._lattices[i], Levels)]
-        self.floats = [i for i in self._exact if isinstance(self._lattices[i], Floats)]
 
     def __len__(self) -> int:
         return len(self._lattices)
@@ -73,36 +73,15 @@ class Lattices:
         positions = self.plain.positions(rows)
         held = ~np.isnan(positions)
         rests = np.zeros(rows.shape, dtype=np.int64)
-        checked = rows
-        if self._exact:
-            checked = rows.copy()
-            for i in self._exact:
-                positions[:, i], rests[:, i], held[:, i] = self._lattices[i].place(rows[:, i])
-                checked[:, i] = positions[:, i]
-        return PlacedRows(np.where(held, positions, 0.0), rests, held, checked)
-
-    def limits(self, limits: FloatArray) -> FloatArray:
-        """Return how far off integers may be, given how far readings may be: exact ones not at all."""
-        if not self._exact:
-            return limits
-        found = limits.copy()
-        found[:, self._exact] = 0.0
-        return found
+        for i in self._exact:
+            positions[:, i], rests[:, i], held[:, i] = self._lattices[i].place(rows[:, i])
+        return PlacedRows(np.where(held, positions, 0.0), rests, held)
 
     def values(self, cells: IntArray, rests: IntArray) -> FloatArray:
         """Return the samples that integers stand for."""
         found = self.plain.values(cells)
         for i in self._exact:
             found[:, i] = self._lattices[i].values(cells[:, i], rests[:, i])
-        return found
-
-    def rest_bits(self, cells: IntArray, coded: BoolArray) -> IntArray:
-        """Return how many bits stand beside each integer of sensors of `Floats`, a column for each of them."""
-        found = np.zeros((len(cells), len(self.floats)), dtype=np.int64)
-        for column, i in enumerate(self.floats):
-            lattice = self._lattices[i]
-            assert isinstance(lattice, Floats)
-            found[:, column] = np.where(coded[:, i] & (cells[:, i] != 0), lattice.rest_bits(cells[:, i]), 0)
         return found
 
 

@@ -25,12 +25,23 @@ from orthostream.compression.varint import Reader, fold, put_varint, unfold
 #: their bit patterns with 64 or 32 bits, all first bytes before all second bytes and so on, compressed; or as all
 #: fractions of some denominators.
 DOUBLES, SINGLES, DECIMALS, PLANES, SINGLE_PLANES, FRACTIONS = range(6)
-#: Levels that a byte may stand for at most, so that a few hostile bytes do not ask for endless work; zeros after them
-#: count.
-LEVELS_PER_BYTE = 64
+#: Levels that a payload may hold beside `MOST_LEVELS` for each of its bytes, so that a few hostile bytes do not ask for
+#: endless work; zeros at its end count.
+_LEVELS_PER_BYTE = 64
+
 _MOST_DECIMALS = 15
 _LARGEST_COUNT = 2**53
 _LARGEST_FRACTION = 1 << 20
+
+
+def levels_afforded(n_bytes: int) -> int:
+    """Return how many levels a payload of so many bytes may hold."""
+    return MOST_LEVELS + _LEVELS_PER_BYTE * n_bytes
+
+
+def least_bytes_of(n_levels: int) -> int:
+    """Return how many bytes a payload with so many levels must have."""
+    return -(-max(n_levels - MOST_LEVELS, 0) // _LEVELS_PER_BYTE)
 
 
 def put_levels(out: bytearray, levels: Levels) -> None:
@@ -60,8 +71,8 @@ def read_levels(reader: Reader) -> Levels:
     """Return the levels that a reader holds next; raise FrameError where they are impossible."""
     count = reader.varint(MOST_LEVELS)
     way = reader.byte()
-    if not 0 < count <= LEVELS_PER_BYTE * len(reader.data):
-        raise FrameError(f"{len(reader.data)} bytes cannot be {count} levels")
+    if count == 0:
+        raise FrameError("a sensor has no levels")
     numbers: FloatArray
     if way == DOUBLES:
         numbers = np.frombuffer(reader.take(8 * count), dtype="<f8").astype(np.float64)
@@ -140,7 +151,7 @@ def _read_fractions(reader: Reader) -> FloatArray:
     high = low + reader.varint(2 * _LARGEST_FRACTION)
     largest = reader.varint(LARGEST_DENOMINATOR)
     multiples = n_multiples(low, high, largest)
-    if largest == 0 or multiples > min(MOST_MULTIPLES, 4 * LEVELS_PER_BYTE * len(reader.data)):
+    if largest == 0 or multiples > MOST_MULTIPLES:
         raise FrameError("levels are damaged: they are more fractions than can be")
     return fractions_between(low, high, largest)
 

@@ -13,7 +13,7 @@ from orthostream.compression.codecs.conditional.lattices.floats import (
     Floats,
 )
 from orthostream.compression.codecs.conditional.lattices.geometric import Geometric
-from orthostream.compression.codecs.conditional.lattices.level_bytes import LEVELS_PER_BYTE, put_levels, read_levels
+from orthostream.compression.codecs.conditional.lattices.level_bytes import levels_afforded, put_levels, read_levels
 from orthostream.compression.codecs.conditional.lattices.levels import Levels
 from orthostream.compression.codecs.conditional.lattices.linear import WIDEST, Linear
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
@@ -53,7 +53,7 @@ def read_lattices(reader: Reader, n_sensors: int) -> list[SensorLattice]:
         if isinstance(lattice, Levels):
             n_levels += run * len(lattice.levels)
             n_read += len(lattice.levels)
-            if n_read > LEVELS_PER_BYTE * len(reader.data):
+            if n_read > levels_afforded(len(reader.data)):
                 raise FrameError(f"{len(reader.data)} bytes cannot be {n_read} levels")
             if n_levels > MOST_LEVELS_OF_ALL:
                 raise FrameError(f"sensors have more than {MOST_LEVELS_OF_ALL} levels together")

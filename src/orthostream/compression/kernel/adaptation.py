@@ -1,0 +1,51 @@
+"""What a reading teaches at once: how wide the bell curve should have been, and the sensor's own mean and variance."""
+
+from __future__ import annotations
+
+import math
+
+from orthostream.compression.kernel.group_state import Group
+from orthostream.compression.kernel.student import below, density
+
+
+def score_of(upper: float, lower: float, chance: float, shape: int) -> float:
+    """Return how much too narrow (above 0) or too wide the bell curve was for a cell between two edges.
+
+    It is the derivative of the logarithm of the cell's probability by that of the scale.
+    """
+    if not chance > 1e-9:
+        return 4.0
+    score = (lower * density(lower, shape) - upper * density(upper, shape)) / chance
+    if score < -1.0:
+        return -1.0
+    return 4.0 if score > 4.0 else score
+
+
+def chance_of(upper: float, lower: float, shape: int) -> float:
+    """Return the probability of the cell between two edges."""
+    return below(upper, shape) - below(lower, shape)
+
+
+def _within(factor: float, least: float, most: float) -> float:
+    return least if factor < least else most if factor > most else factor
+
+
+def adapt_scale(group: Group, i: int, ratio: float, score: float, level_bin: int, stir_bin: int) -> None:
+    """Move the slow factors of the scale."""
+    group.ratio[i] = _within(ratio * (1.0 + 0.005 * score), 0.01, 100.0)
+    factor = float(group.level_factors[level_bin]) * (1.0 + 0.003 * score)
+    group.level_factors[level_bin] = _within(factor, 0.05, 20.0)
+    factor = float(group.stir_factors[stir_bin]) * (1.0 + 0.005 * score)
+    group.stir_factors[stir_bin] = _within(factor, 0.05, 20.0)
+
+
+def follow(group: Group, i: int, known: float, mean: float, variance: float, count: int, w: float) -> None:
+    """Move a sensor's mean and variance; ``count`` is of its readings, this one included."""
+    rate = max(0.005, 1.0 / (count + 1.0))
+    apart = known - mean
+    if count > 20:
+        most = 5.0 * math.sqrt(variance)
+        apart = min(max(apart, -most), most)
+    group.seen[i] = min(count, 1000)
+    group.mean[i] = mean + rate * apart
+    group.variance[i] = max(variance + rate * (apart * apart - variance), 0.01 * w * w)
