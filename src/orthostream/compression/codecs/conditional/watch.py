@@ -20,6 +20,8 @@ from orthostream.compression.kernel.sample import RAW
 _READINGS, _SAMPLES, _FEWEST = 1 << 19, 4096, 128
 #: Readings of a sensor after which its lattice is looked at for the first time; then at twice as many, and so on.
 _FIRST_LOOK = 64
+#: Sensors that are looked at in one frame, at most.
+_LOOKS = 64
 #: Share of readings off their lattice that makes another look worth while.
 _TOO_MANY = 0.02
 #: Bits of a frame that changes lattices, without them.
@@ -45,6 +47,7 @@ class LatticeWatch:
         n = len(self._labels)
         self._most = max(min(_READINGS // n, _SAMPLES), _FEWEST)
         self._frames: list[FloatArray] = []
+        self._n_remembered = 0
         self._seen: IntArray = np.zeros(n, dtype=np.int64)
         self._strays: IntArray = np.zeros(n, dtype=np.int64)
         self._next_look: IntArray = np.full(n, _FIRST_LOOK, dtype=np.int64)
@@ -54,7 +57,8 @@ class LatticeWatch:
 
     def recent(self, rows: FloatArray) -> FloatArray:
         """Return the samples that are remembered, and the next ones."""
-        return np.concatenate([*self._frames, rows])
+        self._frames = [np.concatenate(self._frames)] if self._frames else []
+        return np.concatenate([*self._frames, rows])[-self._most :] if len(rows) < self._most else rows
 
     def restarted(self) -> None:
         """Begin to count anew: all lattices were chosen just now."""
@@ -67,11 +71,10 @@ class LatticeWatch:
     def note(self, rows: FloatArray, kinds: IntArray) -> None:
         """Remember samples, and how their readings were coded."""
         self._frames.append(rows.copy())
-        total = sum(map(len, self._frames))
-        while len(self._frames) > 1 and total - len(self._frames[0]) >= self._most:
-            total -= len(self._frames.pop(0))
-        if total > 2 * self._most:
+        self._n_remembered += len(rows)
+        if self._n_remembered > 2 * self._most:
             self._frames = [np.concatenate(self._frames)[-self._most :]]
+            self._n_remembered = self._most
         finite = np.isfinite(rows)
         self._seen += finite.sum(axis=0)
         self._strays += ((kinds == RAW) & finite).sum(axis=0)
@@ -85,13 +88,15 @@ class LatticeWatch:
         # Levels become more by themselves.
         new[lattices.levels] = False
         look = new | (seen >= self._next_look) | ((strays >= self._next_strays) & (strays > _TOO_MANY * seen))
+        # Those that cannot wait first; the others have their turn in the next frames.
+        turn = np.concatenate([np.flatnonzero(look & new), np.flatnonzero(look & ~new)])[:_LOOKS]
         found: dict[int, Change] = {}
         saved = 0.0
-        if look.any():
+        if len(turn):
             recent = self.recent(rows)
             usual = self._usual(lattices)
             latest: dict[tuple[str, Wanted], tuple[SensorLattice, ...]] = {}
-            for i in np.flatnonzero(look).tolist():
+            for i in turn.tolist():
                 kind = self._labels[i], self._wanted[i]
                 others = (*usual[kind], *latest.get(kind, ()))
                 # Where readings have become others just now, those of long ago do not count.
@@ -105,11 +110,12 @@ class LatticeWatch:
                     latest[kind] = (better,)
                     found[i] = Change(i, better)
                     saved = np.inf
-            self._looked[:, look] = strays[look], seen[look]
-            self._next_look[look] = 2 * seen[look]
-            self._next_strays[look] = 2 * strays[look] + 2
-        for i in range(len(lattices)):
-            if i not in found and isinstance(lattices[i], Levels) and not placed.held[:, i].all():
+            self._looked[0, turn] = strays[turn]
+            self._looked[1, turn] = seen[turn]
+            self._next_look[turn] = 2 * seen[turn]
+            self._next_strays[turn] = 2 * strays[turn] + 2
+        for i in lattices.levels:
+            if i not in found and not placed.held[:, i].all():
                 gain, change = self._new_levels(i, lattices[i], rows[:, i])
                 if gain > 0.0 and change is not None:
                     found[i] = change

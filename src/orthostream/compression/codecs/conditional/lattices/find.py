@@ -28,6 +28,8 @@ from orthostream.compression.codecs.conditional.lattices.wanted import Wanted, w
 _MANY_STRAYS = 0.02
 #: A sensor of fewer readings and different values is as its neighbours.
 _FEW_READINGS, _FEW_VALUES = 64, 2
+#: Sensors of a label that are searched; if all of them share a lattice, so do others that it holds.
+_SEARCHED = 64
 #: Share of the other sensors that must have the same lattice for that.
 _ALIKE = 0.75
 #: Bits of a reading that a lattice of one's own must save over the one that is shared with neighbours.
@@ -128,33 +130,31 @@ def _of_one_label(rows: FloatArray, wanted: Wanted) -> list[SensorLattice]:
         return [best_lattice(rows[:, 0], wanted)]
     distinct = [Distinct.of(rows[:, i]) for i in range(n)]
     values = [sampled(rows[:, i]) for i in range(n)]
+    some = np.unique(np.linspace(0, n - 1, min(n, _SEARCHED)).astype(np.int64)).tolist()
     # Columns after one another: a step from one to the next is rare.
-    pooled = Distinct.of(rows.T.ravel())
-    common = [each for each in candidates(rows.T.ravel(), pooled, wanted) if not only_met(each, pooled)]
-    costs = np.array([[cost(each, values[i], distinct[i], wanted) for i in range(n)] for each in common])
-    weights = np.array([each.total for each in distinct], dtype=np.float64)
-    best = int(np.argmin(costs @ weights)) if common else -1
+    column = rows[:, some].T.ravel()
+    pooled = Distinct.of(column)
+    common = [each for each in candidates(column, pooled, wanted) if not only_met(each, pooled)]
     if not common:
         return [best_lattice(rows[:, i], wanted) for i in range(n)]
-    shared = common[best]
+    charges = [sum(distinct[i].total * cost(each, values[i], distinct[i], wanted) for i in some) for each in common]
+    shared = common[int(np.argmin(charges))]
 
     def chosen(i: int) -> SensorLattice:
         own = candidates(rows[:, i], distinct[i], wanted)
         charges = [cost(each, values[i], distinct[i], wanted) for each in own]
         first = int(np.argmin(charges))
-        return shared if costs[best, i] <= charges[first] + _OWN_GAIN else own[first]
+        return shared if cost(shared, values[i], distinct[i], wanted) <= charges[first] + _OWN_GAIN else own[first]
 
     few = [each.total < _FEW_READINGS and len(each.values) < _FEW_VALUES for each in distinct]
-    known = {i: chosen(i) for i in range(n) if not few[i]}
+    known = {i: chosen(i) for i in some if not few[i]}
     alike = sum(lattice == shared for lattice in known.values()) >= _ALIKE * len(known)
-    return [
-        known[i]
-        if i in known
-        else shared
-        if not distinct[i].total or (alike and _holds(shared, values[i], wanted))
-        else chosen(i)
-        for i in range(n)
-    ]
+    all_alike = all(lattice == shared for lattice in known.values())
+    for i in range(n):
+        if i not in known:
+            enough = not distinct[i].total or ((alike if few[i] else all_alike) and _holds(shared, values[i], wanted))
+            known[i] = shared if enough else chosen(i)
+    return [known[i] for i in range(n)]
 
 
 def _holds(lattice: SensorLattice, values: FloatArray, wanted: Wanted) -> bool:
