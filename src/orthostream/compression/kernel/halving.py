@@ -102,6 +102,7 @@ def _code_inside(
     around = mixture.around
     last = last_cell(mixture, i, 1)
     before = last_cell(mixture, i, 2)
+    nearest = math.floor(centre + 0.5)
     depth = 0
     while size > 0 and depth < _DEEPEST:
         size -= 1
@@ -121,7 +122,9 @@ def _code_inside(
         places[8] = slot_of(slots, hash_of(last, node + 6))
         places[9] = slot_of(slots, node)
         places[10] = slot_of(slots, hash_of(int(around[LEVEL]), hash_of(step, i + 1000)))
-        if mixed_bit(coder, buffer, mixture, HALVINGS + depth, 11, 1 if cell >= edge else 0) == 1:
+        places[11] = slot_of(slots, hash_of(low - last, hash_of(size + 1, i + 2000)))
+        places[12] = slot_of(slots, hash_of(low - nearest, hash_of(size + 1, i + 3000)))
+        if mixed_bit(coder, buffer, mixture, HALVINGS + min(size, 15), 13, 1 if cell >= edge else 0) == 1:
             low = edge
         depth += 1
     if size > 0:

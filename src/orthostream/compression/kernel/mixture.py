@@ -20,7 +20,7 @@ ALLOCATES = False
 
 
 #: Sources of a bit: the bell curve first, then contexts.
-N_SOURCES = 11
+N_SOURCES = 13
 #: Sets of weights: 48 for questions, 16 for halvings.
 N_SETS, HALVINGS = 64, 48
 #: Refinements of the mixed probability, for each set of weights.
@@ -82,7 +82,7 @@ def new_mixture(n_sensors: int) -> Mixture:
     ring = _RING
     while ring * n_sensors > _RINGS and ring > 256:
         ring >>= 1
-    weights = np.full((N_SETS * some, N_SOURCES), 12000, dtype=np.int64)
+    weights = np.full((N_SETS * some, N_SOURCES), 8000, dtype=np.int64)
     weights[:, 0] = 52000
     squashed = [64 * int(SQUASH[256 * k]) for k in range(N_REFINED)]
     return Mixture(

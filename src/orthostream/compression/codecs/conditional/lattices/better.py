@@ -15,7 +15,8 @@ from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
 
 #: Bits that it takes to learn a sensor anew, where what is known of it cannot be taken along.
 _ANEW = 200.0
-_GAIN = 0.05
+#: Bits of a reading that a change must save: little where what is known of a sensor can be taken along.
+_GAIN, _KEPT_GAIN = 0.05, 0.005
 
 
 def better_lattice(
@@ -60,5 +61,5 @@ def better_lattice(
     gains = [now + extra * isinstance(each, Levels) - cost(each, values, distinct, wanted) for each in tried]
     best = int(np.argmax(gains))
     kept = isinstance(current, Linear) and isinstance(tried[best], Linear)
-    needed = (0.0 if kept else _ANEW) + _GAIN * distinct.total
+    needed = _KEPT_GAIN * distinct.total if kept else _ANEW + _GAIN * distinct.total
     return tried[best] if gains[best] * distinct.total > needed else None
