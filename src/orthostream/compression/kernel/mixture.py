@@ -82,7 +82,7 @@ def new_mixture(n_sensors: int) -> Mixture:
     ring = _RING
     while ring * n_sensors > _RINGS and ring > 256:
         ring >>= 1
-    weights = np.full((N_SETS * some, N_SOURCES), 8000, dtype=np.int64)
+    weights = np.full((N_SETS * some, N_SOURCES), 5000, dtype=np.int64)
     weights[:, 0] = 52000
     squashed = [64 * int(SQUASH[256 * k]) for k in range(N_REFINED)]
     return Mixture(
@@ -175,11 +175,11 @@ def mixed_bit(coder: IntArray, buffer: ByteArray, mixture: Mixture, which: int, 
     else:
         refined[place] -= int(refined[place]) >> 6
     trained = int(mixture.trained[which])
-    pace = 5 + 60 // (trained + 2)
+    pace = 8 + 60 // (trained + 2)
     if trained < 255:
         mixture.trained[which] = trained + 1
     error = ((TOTAL if bit == 1 else 0) - mixed) * pace
-    limit = 250 if which < HALVINGS else 120
+    limit = 250
     weights[0] = min(max(int(weights[0]) + ((int(inputs[0]) * error) >> 18), -1048576), 1048576)
     for j in range(1, n_sources):
         weights[j] = min(max(int(weights[j]) + ((int(inputs[j]) * error) >> 18), -1048576), 1048576)

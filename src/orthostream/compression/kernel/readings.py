@@ -41,6 +41,7 @@ ALLOCATES = False
 #: No integer of a lattice lies farther out.
 LIMIT = 1125899906842624.0  # 2**50
 _FARTHEST = 1 << 38
+_DRIFT = 2251799813685248.0  # 2**51
 
 #: What a reading is: a number of the lattice, missing, or sent as it is.
 CELL, MISSING, RAW = 0, 1, 2
@@ -193,6 +194,8 @@ def _expect(
     expected = plan + scale * float(facts[CORRECTION, i])
     if not (abs(expected - plan) <= farthest):
         expected = plan
+    # A sensor that is missing for long may drift far out, but not beyond what an integer holds.
+    expected = min(max(expected, -_DRIFT), _DRIFT)
     facts[SCALE, i] = scale
     if remembers:
         facts[BASIS, i] = predicted
