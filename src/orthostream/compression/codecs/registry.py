@@ -30,6 +30,7 @@ def new_codec(
     bound: ErrorBound | None = None,
     resolutions: list[Resolution] | None = None,
     accelerate: bool | None = None,
+    version: int = 1,
 ) -> Codec:
     """Return a new codec.
 
@@ -44,6 +45,8 @@ def new_codec(
         What only the side that encodes knows, for the conditional codec.
     accelerate : bool, optional
         Whether to use compiled code.
+    version : int, default 1
+        Of the format.
     """
     if name == "conditional":
         unknown = [name for name in options if name != "period"]
@@ -56,6 +59,7 @@ def new_codec(
             resolutions=resolutions,
             labels=None if bound is None else labels_of(columns),
             accelerate=accelerate,
+            version=version,
         )
     if name == "transform":
         return TransformCodec(len(columns), fast=accelerate, **options)
@@ -71,6 +75,7 @@ def decoding_codec(
     *,
     most_sensors: int = MOST_SENSORS,
     accelerate: bool | None = None,
+    version: int = 1,
 ) -> Codec:
     """Return a codec that decodes a stream; raise FrameError if its header asks for something impossible."""
     if len(columns) > most_sensors:
@@ -83,6 +88,6 @@ def decoding_codec(
     if len(columns) * (period + 2) > MOST_REMEMBERED:
         raise FrameError(f"a period of {period} samples of {len(columns)} sensors is too much to remember")
     try:
-        return new_codec(name, columns, options, accelerate=accelerate)
+        return new_codec(name, columns, options, accelerate=accelerate, version=version)
     except (TypeError, ValueError, OverflowError) as error:
         raise FrameError(f"the header of the stream asks for something impossible: {error}") from None

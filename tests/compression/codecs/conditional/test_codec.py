@@ -225,7 +225,7 @@ def test_restart_is_a_new_life(make_readings: Callable[..., np.ndarray]) -> None
     assert len(codec.encode(rows)[0].body) < len(first[0].body)
     codec.restart()
     assert codec.digest == newly_made
-    assert codec.lattice is None
+    assert codec.lattices == []
     assert codec.encode(rows) == first
 
 

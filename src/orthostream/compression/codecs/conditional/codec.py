@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
-from orthostream.compression.codecs.codec import READINGS, Codec, Payload
+from orthostream.compression.codecs.codec import READINGS, UPDATE, Codec, Payload
 from orthostream.compression.codecs.conditional.choose_lattice import choose_lattice
 from orthostream.compression.codecs.conditional.functions import KernelFunctions
 from orthostream.compression.codecs.conditional.groups import groups_of, groups_to_bytes, read_groups
 from orthostream.compression.codecs.conditional.lattice import Lattice
+from orthostream.compression.codecs.conditional.lattices import Levels, SensorLattice
+from orthostream.compression.codecs.conditional.lattices.changes import put_changes, read_changes
+from orthostream.compression.codecs.conditional.lattices.choose import choose_lattices, wanted_by
+from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, from_plain
+from orthostream.compression.codecs.conditional.lattices.level_bytes import least_bytes_of
+from orthostream.compression.codecs.conditional.lattices.wire import n_levels_written, put_lattices, read_lattices
+from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
+from orthostream.compression.codecs.conditional.watch import LatticeWatch
 from orthostream.compression.codecs.conditional.work import WorkPerByte, WorkPerFrame
 from orthostream.compression.errors import FrameError
-from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
 from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
+from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
 from orthostream.compression.kernel.readings import CELL, MISSING, RAW
 from orthostream.compression.targets import ErrorBound
 from orthostream.compression.varint import Reader
@@ -71,6 +80,9 @@ class ConditionalCodec(Codec):
         self.version = version
         self._limit = WorkPerByte() if version == 1 else WorkPerFrame()
         self._labels = labels or [""] * n_sensors
+        self._watch: LatticeWatch | None = None
+        if version > 1 and bound is not None and bound.relative is None and resolutions is None:
+            self._watch = LatticeWatch(wanted_by(bound), self._labels)
         self.period = period
         self.bound = bound
         self._resolutions = resolutions
@@ -79,7 +91,8 @@ class ConditionalCodec(Codec):
         self.restart()
 
     def restart(self) -> None:
-        self._lattice: Lattice | None = None
+        self._lattices: Lattices | None = None
+        self._changed = 0
         self._groups: list[Group] = []
         self._members: list[IntArray] = []
         self._counts: IntArray = np.full(INTEGER_BITS + 1, EVEN, dtype=np.int64)
@@ -91,7 +104,7 @@ class ConditionalCodec(Codec):
         value = len(self._groups)
         for part in self._groups:
             value = (value * 0x01000193 ^ int(part.clock[HASH])) & 0xFFFFFFFF
-        return value
+        return value ^ self._changed
 
     @property
     def bits(self) -> dict[str, float]:
@@ -100,23 +113,88 @@ class ConditionalCodec(Codec):
         return {"missing": float(spent[0]), "readings": float(spent[1]), "exact": float(spent[2])}
 
     @property
-    def lattice(self) -> Lattice | None:
-        """The numbers that readings are replaced by; None before the first samples."""
-        return self._lattice
+    def lattices(self) -> list[SensorLattice]:
+        """The numbers that each sensor's readings are replaced by; none before the first samples."""
+        return [] if self._lattices is None else self._lattices.all
 
     def encode(self, rows: FloatArray) -> list[Payload]:
         if self.bound is None:
             raise ValueError("this codec was made without a bound: it can only decode.")
         rows = np.ascontiguousarray(rows, dtype=np.float64)
-        prefix = b""
-        if self._lattice is None:
-            self._lattice = choose_lattice(rows, self.bound, self._resolutions)
-            numbers = groups_of(rows, self._labels, self._lattice)
-            self._open(numbers)
-            prefix = self._lattice.to_bytes() + groups_to_bytes(numbers)
+        fresh = self._lattices is None
+        prefix = self._choose(rows, self.bound) if fresh else b""
+        payloads = [] if fresh else self._changes(rows)
+        n_levels = n_levels_written(self.lattices) if fresh else 0
         body = self._encode(rows, self.bound.limits(rows))
-        least = self._limit.least_bytes(self._work(len(rows), fresh=bool(prefix)))
-        return [Payload(READINGS, (prefix + body).ljust(least, b"\0"))]
+        return [*payloads, Payload(READINGS, self._padded(prefix + body, self._work(len(rows), fresh), n_levels))]
+
+    def _padded(self, body: bytes, work: int, n_levels: int) -> bytes:
+        """Return a payload with as many zeros as its work and the levels in it take."""
+        return body.ljust(max(self._limit.least_bytes(work), least_bytes_of(n_levels)), b"\0")
+
+    def _changes(self, rows: FloatArray) -> list[Payload]:
+        """Return a payload that changes lattices, if they should change before some samples."""
+        assert self._lattices is not None
+        changes = [] if self._watch is None else self._watch.changes(rows, self._lattices)
+        if not changes:
+            return []
+        out = bytearray()
+        n_levels = put_changes(out, changes)
+        body = self._padded(bytes(out), self._limit.of_start(len(changes), 0), n_levels)
+        self._update(body)
+        return [Payload(UPDATE, body)]
+
+    def _choose(self, rows: FloatArray, bound: ErrorBound) -> bytes:
+        """Choose lattices and groups, and return their bytes."""
+        out = bytearray()
+        if self.version == 1:
+            lattice = choose_lattice(rows, bound, self._resolutions)
+            self._lattices = from_plain(lattice)
+            out += lattice.to_bytes()
+        else:
+            if self._watch is not None:
+                rows = self._watch.recent(rows)
+                self._watch.restarted()
+            self._lattices = choose_lattices(rows, bound, self._labels, self._resolutions)
+            put_lattices(out, self._lattices.all)
+        numbers = groups_of(rows, self._labels, self._lattices.plain)
+        self._open(numbers)
+        return bytes(out) + groups_to_bytes(numbers)
+
+    def _update(self, body: bytes) -> None:
+        """Take changes of lattices in."""
+        if self._lattices is None:
+            raise FrameError("lattices change before there are any")
+        changes = read_changes(Reader(body), self._lattices)
+        if self._limit.of_start(len(changes), 0) > self._limit.afforded(len(body)):
+            raise FrameError(f"{len(body)} bytes cannot change the lattices of {len(changes)} sensors")
+        self._replace(changes)
+        self._changed = zlib.crc32(body, self._changed)
+
+    def _replace(self, changes: dict[int, SensorLattice]) -> None:
+        assert self._lattices is not None
+        for sensor, lattice in changes.items():
+            group, place = self._places[sensor]
+            remap(group, place, self._lattices[sensor], lattice)
+        self._lattices = self._lattices.replaced(changes)
+
+    def _grow(self, kinds: IntArray, patterns: IntArray) -> None:
+        """Make levels of the readings that sensors of levels have sent as they are."""
+        assert self._lattices is not None
+        grown: dict[int, SensorLattice] = {}
+        n_levels = 0
+        for sensor in self._lattices.levels:
+            sent = patterns[kinds[:, sensor] == RAW, sensor]
+            old = self._lattices[sensor]
+            if len(sent) and isinstance(old, Levels):
+                new = old.new_among(sent.view(np.float64))
+                larger = old.merged(new)[0]
+                if larger is not old and self._lattices.has_room(n_levels + len(new)):
+                    grown[sensor] = larger
+                    n_levels += len(new)
+                    self._changed = zlib.crc32(new.astype("<f8").tobytes(), self._changed)
+        if grown:
+            self._replace(grown)
 
     def _work(self, count: int, fresh: bool) -> int:
         work = count * self._limit.of_sample([len(part) for part in self._members])
@@ -131,14 +209,20 @@ class ConditionalCodec(Codec):
         return max(self._limit.afforded(0) // self._limit.of_sample(sizes), 1)
 
     def decode(self, payload: Payload) -> FloatArray:
+        if payload.kind == UPDATE and self.version > 1:
+            self._update(payload.body)
+            return np.empty((0, self.n_sensors))
         if payload.kind != READINGS:
             raise FrameError(f"a payload of kind {payload.kind} does not belong to this stream")
         reader = Reader(payload.body)
-        fresh = self._lattice is None
+        fresh = self._lattices is None
         if fresh:
             if self._limit.of_start(self.n_sensors, 1) > self._limit.afforded(len(payload.body)):
                 raise FrameError(f"{len(payload.body)} bytes cannot begin a stream of {self.n_sensors} sensors")
-            self._lattice = Lattice.read(reader, self.n_sensors)
+            if self.version == 1:
+                self._lattices = from_plain(Lattice.read(reader, self.n_sensors))
+            else:
+                self._lattices = Lattices(read_lattices(reader, self.n_sensors))
             numbers = read_groups(reader, self.n_sensors)
             if self._limit.of_start(self.n_sensors, int(numbers.max()) + 1) > self._limit.afforded(len(payload.body)):
                 raise FrameError(f"{len(payload.body)} bytes cannot begin {int(numbers.max()) + 1} groups of sensors")
@@ -154,11 +238,13 @@ class ConditionalCodec(Codec):
         self._code(data, kinds, cells, rests, nothing, nothing, nothing, patterns)
         if any(part.clock[CORRUPT] for part in self._groups):
             raise FrameError("a payload holds numbers that no encoder writes")
-        return self._readings(kinds, cells, patterns)
+        readings = self._readings(kinds, cells, rests, patterns)
+        self._grow(kinds, patterns)
+        return readings
 
     def _open(self, groups: IntArray) -> None:
-        lattice = self._lattice
-        assert lattice is not None
+        assert self._lattices is not None
+        lattice = self._lattices.plain
         powers = lattice.powers()
         self._members = [np.flatnonzero(groups == number) for number in range(int(groups.max()) + 1)]
         self._groups = [
@@ -169,40 +255,45 @@ class ConditionalCodec(Codec):
                 lattice.offset[part],
                 powers[part],
                 lattice.single[part].astype(np.int64),
-                np.zeros(len(part), dtype=np.int64),
-                np.zeros(len(part), dtype=np.int64),
+                self._lattices.exact[part],
+                self._lattices.precision[part],
                 self.period,
                 self.version,
             )
             for part in self._members
         ]
+        self._places = {
+            sensor: (group, place)
+            for group, members in zip(self._groups, self._members, strict=True)
+            for place, sensor in enumerate(members.tolist())
+        }
 
     def _encode(self, rows: FloatArray, limits: FloatArray) -> bytes:
-        lattice = self._lattice
-        assert lattice is not None
-        positions = lattice.positions(rows)
-        kinds = np.full(rows.shape, CELL, dtype=np.int64)
-        unplaced = np.isnan(positions)
-        kinds[unplaced] = RAW
-        positions[unplaced] = 0.0
+        assert self._lattices is not None
+        placed = self._lattices.place(rows)
+        kinds = np.where(placed.held, CELL, RAW).astype(np.int64)
         kinds[np.isnan(rows)] = MISSING
         buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
         self._call["start_encoding"](self._coder)
         self._keep_free(buffer)
         self._code_count(buffer, len(rows))
         patterns = rows.view(np.int64).copy()
-        cells, rests = (np.zeros(rows.shape, dtype=np.int64) for _ in range(2))
-        self._code(buffer, kinds, cells, rests, positions, rows, limits, patterns)
-        self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
+        cells = np.zeros(rows.shape, dtype=np.int64)
+        self._code(buffer, kinds, cells, placed.rests, placed.positions, rows, limits, patterns)
+        if self._watch is not None:
+            self._watch.note(rows, kinds)
+        else:
+            self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
+        self._grow(kinds, patterns)
         return buffer[: self._call["finish_encoding"](self._coder, buffer)].tobytes()
 
     def _strays(self, rows: FloatArray, kinds: IntArray) -> bool:
         """Return whether many readings were off the lattice, and another one would hold them."""
-        assert self._lattice is not None and self.bound is not None
+        assert self._lattices is not None and self.bound is not None
         finite = np.isfinite(rows)
         if int(((kinds == RAW) & finite).sum()) <= _TOO_MANY * max(int(finite.sum()), 1):
             return False
-        return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattice.to_bytes()
+        return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattices.plain.to_bytes()
 
     def _keep_free(self, buffer: ByteArray) -> None:
         """Leave the byte 255 free at the beginning of a payload, for frames that say what they are."""
@@ -217,7 +308,7 @@ class ConditionalCodec(Codec):
         return self._last_count
 
     def _code(self, buffer: ByteArray, *matrices: Any) -> None:
-        """Code samples, one group of sensors after another; the matrices are as `kernel.sample.code_sample` has them."""
+        """Code samples, one group of sensors after another; the matrices are those of `kernel.sample.code_sample`."""
         self._call.expect(matrices[0].size)
         code_samples = self._call["code_samples"]
         with np.errstate(all="ignore"):
@@ -230,8 +321,7 @@ class ConditionalCodec(Codec):
                 for matrix, part in zip(matrices, parts, strict=True):
                     matrix[:, members] = part
 
-    def _readings(self, kinds: IntArray, cells: IntArray, patterns: IntArray) -> FloatArray:
-        lattice = self._lattice
-        assert lattice is not None
-        values = np.where(kinds == RAW, patterns.view(np.float64), lattice.values(cells))
+    def _readings(self, kinds: IntArray, cells: IntArray, rests: IntArray, patterns: IntArray) -> FloatArray:
+        assert self._lattices is not None
+        values = np.where(kinds == RAW, patterns.view(np.float64), self._lattices.values(cells, rests))
         return np.where(kinds == MISSING, np.nan, values)

@@ -1,0 +1,159 @@
+"""When an encoder should give sensors other lattices, from the readings that it has seen."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from orthostream._typing import BoolArray, FloatArray, IntArray
+from orthostream.compression.codecs.conditional.lattices import Levels, SensorLattice
+from orthostream.compression.codecs.conditional.lattices.better import better_lattice
+from orthostream.compression.codecs.conditional.lattices.changes import Change
+from orthostream.compression.codecs.conditional.lattices.estimate import RAW_BITS, side_bits
+from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, PlacedRows
+from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
+from orthostream.compression.kernel.sample import RAW
+
+#: Readings that are remembered, of all sensors together, and samples that are remembered at most and at least.
+_READINGS, _SAMPLES, _FEWEST = 1 << 19, 4096, 128
+#: Readings of a sensor after which its lattice is looked at for the first time; then at twice as many, and so on.
+_FIRST_LOOK = 64
+#: Sensors that are looked at in one frame, at most.
+_LOOKS = 64
+#: Share of readings off their lattice that makes another look worth while.
+_TOO_MANY = 0.02
+#: Bits of a frame that changes lattices, without them.
+_FRAME = 100.0
+#: Lattices of other sensors of its label that a sensor tries.
+_OTHERS = 2
+
+
+class LatticeWatch:
+    """Remembers recent readings, and says which lattices should change before the next frame.
+
+    Parameters
+    ----------
+    wanted : sequence of Wanted
+        What each sensor's lattice has to fulfil.
+    labels : sequence of str
+        What each sensor measures.
+    """
+
+    def __init__(self, wanted: Sequence[Wanted], labels: Sequence[str]) -> None:
+        self._wanted = list(wanted)
+        self._labels = list(labels)
+        n = len(self._labels)
+        self._most = max(min(_READINGS // n, _SAMPLES), _FEWEST)
+        self._frames: list[FloatArray] = []
+        self._n_remembered = 0
+        self._seen: IntArray = np.zeros(n, dtype=np.int64)
+        self._strays: IntArray = np.zeros(n, dtype=np.int64)
+        self._next_look: IntArray = np.full(n, _FIRST_LOOK, dtype=np.int64)
+        self._next_strays: IntArray = np.full(n, 2, dtype=np.int64)
+        #: Strays and readings at the last look.
+        self._looked: IntArray = np.zeros((2, n), dtype=np.int64)
+
+    def recent(self, rows: FloatArray) -> FloatArray:
+        """Return the samples that are remembered, and the next ones."""
+        self._frames = [np.concatenate(self._frames)] if self._frames else []
+        return np.concatenate([*self._frames, rows])[-self._most :] if len(rows) < self._most else rows
+
+    def restarted(self) -> None:
+        """Begin to count anew: all lattices were chosen just now."""
+        self._strays[:] = 0
+        self._looked[0] = 0
+        self._looked[1] = self._seen
+        self._next_look[:] = np.maximum(_FIRST_LOOK, 2 * self._seen)
+        self._next_strays[:] = 2
+
+    def note(self, rows: FloatArray, kinds: IntArray) -> None:
+        """Remember samples, and how their readings were coded."""
+        self._frames.append(rows.copy())
+        self._n_remembered += len(rows)
+        if self._n_remembered > 2 * self._most:
+            self._frames = [np.concatenate(self._frames)[-self._most :]]
+            self._n_remembered = self._most
+        finite = np.isfinite(rows)
+        self._seen += finite.sum(axis=0)
+        self._strays += ((kinds == RAW) & finite).sum(axis=0)
+
+    def changes(self, rows: FloatArray, lattices: Lattices) -> list[Change]:
+        """Return the changes that should come before the next samples."""
+        placed = lattices.place(rows)
+        here, off = np.isfinite(rows).sum(axis=0), self._off(rows, lattices, placed).sum(axis=0)
+        seen, strays = self._seen + here, self._strays + off
+        new = (off >= 2) & (off > _TOO_MANY * here)
+        # Levels become more by themselves.
+        new[lattices.levels] = False
+        look = new | (seen >= self._next_look) | ((strays >= self._next_strays) & (strays > _TOO_MANY * seen))
+        # Those that cannot wait first; the others have their turn in the next frames.
+        turn = np.concatenate([np.flatnonzero(look & new), np.flatnonzero(look & ~new)])[:_LOOKS]
+        found: dict[int, Change] = {}
+        saved = 0.0
+        if len(turn):
+            recent = self.recent(rows)
+            usual = self._usual(lattices)
+            latest: dict[tuple[str, Wanted], tuple[SensorLattice, ...]] = {}
+            for i in turn.tolist():
+                kind = self._labels[i], self._wanted[i]
+                others = (*usual[kind], *latest.get(kind, ()))
+                # Where readings have become others just now, those of long ago do not count.
+                column = recent[-max(2 * len(rows), _FIRST_LOOK) :, i] if new[i] else recent[:, i]
+                # Readings that have become levels since were none when they came.
+                became = max(int(strays[i] - self._looked[0, i]), 0) if isinstance(lattices[i], Levels) else 0
+                extra = RAW_BITS * became / max(int(seen[i] - self._looked[1, i]), 1)
+                with np.errstate(all="ignore"):
+                    better = better_lattice(lattices[i], column, self._wanted[i], others, extra)
+                if better is not None:
+                    latest[kind] = (better,)
+                    found[i] = Change(i, better)
+                    saved = np.inf
+            self._looked[0, turn] = strays[turn]
+            self._looked[1, turn] = seen[turn]
+            self._next_look[turn] = 2 * seen[turn]
+            self._next_strays[turn] = 2 * strays[turn] + 2
+        for i in lattices.levels:
+            if i not in found and not placed.held[:, i].all():
+                gain, change = self._new_levels(i, lattices[i], rows[:, i])
+                if gain > 0.0 and change is not None:
+                    found[i] = change
+                    saved += gain
+        if saved < _FRAME or not lattices.replaced({i: each.lattice for i, each in found.items()}).has_room(0):
+            return []
+        for i, change in found.items():
+            if isinstance(change.lattice, Levels) and change.added:
+                self._strays[i] += len(change.lattice.levels)
+            else:
+                self._strays[i] = self._looked[0, i] = 0
+                self._next_strays[i] = 2
+        return [found[i] for i in sorted(found)]
+
+    def _usual(self, lattices: Lattices) -> dict[tuple[str, Wanted], tuple[SensorLattice, ...]]:
+        """Return the lattices that most sensors of a label have."""
+        counts: defaultdict[tuple[str, Wanted], Counter[SensorLattice]] = defaultdict(Counter)
+        for label, wanted, lattice in zip(self._labels, self._wanted, lattices.all, strict=True):
+            counts[label, wanted][lattice] += 1
+        return {key: tuple(lattice for lattice, _ in each.most_common(_OTHERS)) for key, each in counts.items()}
+
+    @staticmethod
+    def _new_levels(i: int, lattice: SensorLattice, column: FloatArray) -> tuple[float, Change | None]:
+        """Return the levels that a sensor needs for some readings, and the bits that it saves to tell them before."""
+        assert isinstance(lattice, Levels)
+        new = lattice.new_among(column)
+        if not len(new) or lattice.merged(new)[0] is lattice:
+            return 0.0, None
+        added = Levels(new)
+        return RAW_BITS * float(np.isin(column, new).sum()) - side_bits(added), Change(i, added, added=True)
+
+    @staticmethod
+    def _off(rows: FloatArray, lattices: Lattices, placed: PlacedRows) -> BoolArray:
+        """Return which readings are surely off their lattice: those that a narrow cell does not hold."""
+        plain = lattices.plain
+        narrow = (plain.width == 1) & (plain.ratio == 0.0) & (lattices.exact == 0)
+        with np.errstate(all="ignore"):
+            away = np.abs(plain.values(np.rint(placed.positions).astype(np.int64)) - rows)
+            cell = plain.numerator / plain.denominator
+        off: BoolArray = np.isfinite(rows) & (~placed.held | (narrow & (away > 1e-6 * cell)))
+        return off
