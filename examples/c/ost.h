@@ -100,4 +100,25 @@ void restart_times(Times *times);
 /* `section` is NULL in a frame that tells none. */
 void decode_times(Times *times, Bytes *section, i64 *out, u64 count);
 
+/* adaptive_times.c: times of version 2. */
+
+enum { CANDIDATES = 4, QUESTIONS = 69, SIGNED_BITS = 749 };
+
+typedef struct {
+    int known;                                       /* 0: nothing, 1: a time, more: also a step */
+    i64 last;
+    i128 step, nominal, candidates[CANDIDATES];
+    int missed, n_candidates, answers, ranks;
+    i64 run, run_before;
+    i128 quantum, odd_quantum, window_quantum;
+    int odd, unforeseen;
+    i64 accounts[4];
+    Bit questions[QUESTIONS], residuals[3][SIGNED_BITS];
+    i128 at, period, grid_spread, mean, mean_spread; /* times 2^32 */
+    int grid_seen, outliers, mean_seen;
+} AdaptiveTimes;
+
+void restart_adaptive_times(AdaptiveTimes *times);
+void decode_adaptive_times(AdaptiveTimes *times, Bytes *section, i64 *out, u64 count);
+
 #endif
