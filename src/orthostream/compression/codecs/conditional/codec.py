@@ -14,6 +14,7 @@ from orthostream.compression.codecs.conditional.functions import KernelFunctions
 from orthostream.compression.codecs.conditional.groups import groups_of, groups_to_bytes, read_groups
 from orthostream.compression.codecs.conditional.lattice import Lattice
 from orthostream.compression.codecs.conditional.resolution import Resolution
+from orthostream.compression.codecs.plain_state import arrays_of, fill_arrays, set_values, values_of
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
 from orthostream.compression.kernel.slot import CELL, MISSING, RAW
@@ -28,6 +29,8 @@ WORK_PER_BYTE, WORK_PER_SAMPLE, WORK_PER_START = 64, 12, 8
 _TOO_MANY = 0.02
 #: Maximum number of bytes of a reading, on the rarest path.
 _LONGEST = 24
+#: What a state holds beside the lattice and the slots.
+_SHARED = ("_counts", "_last_count", "wants_restart")
 
 
 class ConditionalCodec(Codec):
@@ -87,6 +90,29 @@ class ConditionalCodec(Codec):
         for part in self._slots:
             value = (value * 0x01000193 ^ int(part.clock[HASH])) & 0xFFFFFFFF
         return value
+
+    def state(self) -> dict[str, Any]:
+        if self._lattice is None:
+            return {"opening": None}
+        groups = np.zeros(self.n_sensors, dtype=np.int64)
+        for number, members in enumerate(self._members):
+            groups[members] = number
+        opening = self._lattice.to_bytes() + groups_to_bytes(groups)
+        return {
+            "opening": np.frombuffer(opening, dtype=np.uint8).copy(),
+            "slots": arrays_of(self._slots),
+            "shared": values_of(self, _SHARED),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self.restart()
+        if state["opening"] is None:
+            return
+        reader = Reader(state["opening"].tobytes())
+        self._lattice = Lattice.read(reader, self.n_sensors)
+        self._open(read_groups(reader, self.n_sensors))
+        fill_arrays(self._slots, state["slots"])
+        set_values(self, state["shared"], _SHARED)
 
     @property
     def bits(self) -> dict[str, float]:
