@@ -93,10 +93,8 @@ class OstWriter:
             asked = target_in_header(reader.header.target)
         assert asked is not None
         try:
-            settings = {
-                "samples_per_frame": asked.samples_per_frame_in_file(len(schema.columns)),
-                "stream": READINGS,
-            } | settings
+            settings.setdefault("samples_per_frame", asked.samples_per_frame_in_file(len(schema.columns)))
+            settings.setdefault("stream", READINGS)
             self.encoder = Encoder(schema, asked, **settings)
             if append:
                 self._go_on(reader)

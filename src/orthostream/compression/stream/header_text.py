@@ -13,11 +13,14 @@ from orthostream.compression.errors import FrameError
 #: What headers usually hold, the likeliest last: deflate refers to it. It is part of the format and never changes.
 DICTIONARY = (
     b'nameless series numbered","kind":"table numbered","kind":"table","kind":"series"'
-    b'"preset":"compression","rotation_error":0.0"random_state":"memory":"threshold":"angle_bits":"value_bits":"n_components":'
+    b'"preset":"compression","rotation_error":0.0"random_state":"memory":'
+    b'"threshold":"angle_bits":"value_bits":"n_components":'
     b'Float32Float64booleanInt8UInt16Int32UInt64"bool","uint8","uint16","int8","int16","int32","int64","float32",'
     b"Europe/America/Asia/UTC+00:00%Y-%m-%dT%H:%M:%S.%f%d/%m/%Y %H:%M"
-    b'pressuretemperaturehumidityvoltagecurrentpowerspeedflowlevelsensorstation_"unit":["degC","%","hPa","ug/m3","m/s","kWh","V",'
-    b'"dtype":"int64","dtype":"float32","time":["timestamp","ms","","time":["","ns","","time":["date","us","%Y-%m-%d %H:%M","",'
+    b"pressuretemperaturehumidityvoltagecurrentpowerspeedflowlevelsensorstation_"
+    b'"unit":["degC","%","hPa","ug/m3","m/s","kWh","V",'
+    b'"dtype":"int64","dtype":"float32","time":["timestamp","ms","",'
+    b'"time":["","ns","","time":["date","us","%Y-%m-%d %H:%M","",'
     b'"codec":"paper","options":{"learn":true,"target":{"n_nonzero":"codec":"transform","options":{"period":24},'
     b'"target":{"bits_per_reading":"target":{"rmse":0.{"name":["","unit":"degC","time":["time","s","",""],'
     b'{"n":1"options":{"period":1440},"target":{"relative_error":0.0{"target":{"max_error":0}}{"target":{"max_error":0.5}}'

@@ -11,9 +11,10 @@ from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.schema import Schema
 from orthostream.compression.stream.achieved import Achieved
 from orthostream.compression.stream.arguments import check_readings
-from orthostream.compression.stream.framing import SentFrame
+from orthostream.compression.stream.framing import Framing, SentFrame
 from orthostream.compression.stream.header import StreamHeader
 from orthostream.compression.stream.saved_state import Place, load_state, restoring, save_state
+from orthostream.compression.stream.verification import Verification
 from orthostream.compression.targets import Target
 from orthostream.compression.targets.keywords import target_in_header
 
@@ -34,9 +35,14 @@ class SavedEncoder:
     _waiting_times: list[int]
     _done: list[SentFrame]
     _header: StreamHeader | None
-    _framing: Any
-    _verification: Any
-    _begin: Any
+    _framing: Framing
+    _verification: Verification
+
+    def __init__(self, schema: Schema, target: Target, **settings: Any) -> None:
+        raise NotImplementedError
+
+    def _begin(self, header: StreamHeader) -> None:
+        raise NotImplementedError
 
     def save(self, place: Place | BinaryIO) -> None:
         """Save the encoder, samples that wait included, to a path or a binary file.
