@@ -14,7 +14,7 @@ from orthostream.compression.codecs.conditional.lattices.changes import Change
 from orthostream.compression.codecs.conditional.lattices.estimate import RAW_BITS, side_bits
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, PlacedRows
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
-from orthostream.compression.kernel.sample import RAW
+from orthostream.compression.kernel.readings import RAW
 
 #: Readings that are remembered, of all sensors together, and samples that are remembered at most and at least.
 _READINGS, _SAMPLES, _FEWEST = 1 << 19, 4096, 128
