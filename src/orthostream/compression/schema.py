@@ -109,14 +109,15 @@ class Schema:
                 values = (
                     [str(i) for i in range(n)] if given is None else [given] * n if isinstance(given, str) else given
                 )
-                if len(values) != n or not all(isinstance(value, str) for value in values):
+                if not isinstance(values, list) or len(values) != n or not all(isinstance(value, str) for value in values):
                     raise FrameError(f"the header's {key} is not one text for each of {n} sensors")
                 _check_text("".join(values))
                 lists.append(values)
             if not set(lists[2]) <= TABLE_TYPES:
                 raise FrameError("the header names an unknown type of a column")
             time = plain.get("time")
-            if time is not None and not (len(time) == 4 and all(isinstance(part, str) for part in time)):
+            is_list = isinstance(time, list) and len(time) == 4
+            if time is not None and not (is_list and all(isinstance(part, str) for part in time)):
                 raise FrameError("the header's time axis is not four texts")
             _check_text("".join(time or ()))
             kind = plain.get("kind", "array")

@@ -118,6 +118,7 @@ class Decoder:
             header.options,
             most_sensors=self._max_sensors,
             accelerate=self._accelerate,
+            version=header.version,
         )
         return _State(codec, version_of(header).times(), Chain(), 0)
 

@@ -183,6 +183,7 @@ class Encoder(SavedEncoder):
                 bound=self._bound,
                 resolutions=self._resolutions,
                 accelerate=self._accelerate,
+                version=header.version,
             )
         except TypeError as error:
             raise ValueError(f"options that the codec does not know: {error}.") from None
