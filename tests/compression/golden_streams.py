@@ -61,7 +61,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     sums = {}
     for name, (rows, words) in cases().items():
-        data = compress(rows, **words)
+        data = compress(rows, version=1, **words)
         (FOLDER / f"{name}.v1.ost").write_bytes(data)
         sums[name] = checksum(decompress(data))
     (FOLDER / "checksums.v1.json").write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")

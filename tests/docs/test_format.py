@@ -14,7 +14,10 @@ import pytest
 
 from orthostream.compression import Decoder, OstReader
 from orthostream.compression.kernel.student import below, density
-from orthostream.compression.stream.frame import DICTIONARY, READINGS, RESTART, Chain, _crc_12, pack_marked, pack_plain
+from orthostream.compression.stream.chain import Chain
+from orthostream.compression.stream.checks import VersionOne
+from orthostream.compression.stream.checksums import crc_12
+from orthostream.compression.stream.frame import DICTIONARY, READINGS, RESTART, Frame
 from orthostream.compression.stream.header import StreamHeader
 from orthostream.compression.varint import Reader
 
@@ -76,25 +79,25 @@ def test_checksums() -> None:
     expected = {bits: int(value, 16) for bits, value in _rows(_section("Test values"), "checksum | value")}
     data = b"123456789"
     assert expected == {
-        "12 bits": _crc_12(data),
+        "12 bits": crc_12(data),
         "16 bits": binascii.crc_hqx(data, 0xFFFF),
         "32 bits": zlib.crc32(data),
     }
 
 
 def test_frames() -> None:
-    chain = Chain(0x12345678, 5, 0x9ABCDEF0)
+    chain, checks = Chain(0x12345678, 5, 0x9ABCDEF0), VersionOne()
     frames = [row[1] for row in _rows(_section("Test values"), "payload | frame")]
     long = b"123456789" * 8
     assert frames == [
-        pack_plain(b"12345", chain).hex(" "),
-        pack_plain(b"123456789", chain).hex(" "),
-        f"the payload, then `{pack_plain(long, chain).removeprefix(long).hex(' ')}",
-        pack_marked(DICTIONARY, 0, b"123456789", chain).hex(" "),
-        pack_marked(READINGS, RESTART, b"123456789", chain).hex(" "),
+        checks.pack_plain(b"12345", chain).hex(" "),
+        checks.pack_plain(b"123456789", chain).hex(" "),
+        f"the payload, then `{checks.pack_plain(long, chain).removeprefix(long).hex(' ')}",
+        checks.pack_marked(DICTIONARY, 0, b"123456789", chain).hex(" "),
+        checks.pack_marked(READINGS, RESTART, b"123456789", chain).hex(" "),
     ]
     match = re.search(r"a digest of `0x55aa55aa`: `(0x[0-9a-f]{8})`", _TEXT)
-    assert match and int(match[1], 16) == chain.after(b"123456789", 0x55AA55AA).seed
+    assert match and int(match[1], 16) == checks.after(chain, Frame(READINGS, 0, b""), b"123456789", 0x55AA55AA).seed
 
 
 @pytest.mark.parametrize("row", _rows(_section("Test values"), "x | below(x) | density(x)"), ids=lambda row: row[0])

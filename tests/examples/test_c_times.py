@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orthostream.compression.adaptive_times import AdaptiveTimes
+from orthostream.compression.stream.adaptive_times import AdaptiveTimes
 from orthostream.compression.errors import FrameError
 
 _FOLDER = Path(__file__).parents[2] / "examples" / "c"

@@ -95,29 +95,42 @@ class Schema:
         return plain
 
     @classmethod
-    def from_plain(cls, plain: Any) -> Schema:
+    def from_plain(cls, plain: Any, most_columns: int = MOST_COLUMNS) -> Schema:
         """Return the schema that was made plain; raise FrameError if it cannot be one."""
         try:
             n = plain["n"]
             if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= MOST_COLUMNS:
                 raise FrameError(f"a stream must have 1 to {MOST_COLUMNS} sensors, the header says {n!r}")
+            if n > most_columns:
+                raise FrameError(f"the stream has {n} sensors; to allow more than {most_columns}, say so (max_sensors)")
             lists = []
             for key, default in (("name", None), ("unit", ""), ("dtype", "float64")):
                 given = plain.get(key, default)
                 values = (
                     [str(i) for i in range(n)] if given is None else [given] * n if isinstance(given, str) else given
                 )
-                if len(values) != n or not all(isinstance(value, str) for value in values):
+                if not isinstance(values, list) or len(values) != n or not all(isinstance(value, str) for value in values):
                     raise FrameError(f"the header's {key} is not one text for each of {n} sensors")
+                _check_text("".join(values))
                 lists.append(values)
             if not set(lists[2]) <= TABLE_TYPES:
                 raise FrameError("the header names an unknown type of a column")
             time = plain.get("time")
-            if time is not None and not (len(time) == 4 and all(isinstance(part, str) for part in time)):
+            is_list = isinstance(time, list) and len(time) == 4
+            if time is not None and not (is_list and all(isinstance(part, str) for part in time)):
                 raise FrameError("the header's time axis is not four texts")
+            _check_text("".join(time or ()))
             kind = plain.get("kind", "array")
             if kind not in KINDS:
                 raise FrameError(f"the header names an unknown kind of table, {kind!r}")
             return cls(tuple(map(Column, *lists)), None if time is None else TimeAxis(*time), kind)
         except (KeyError, TypeError, AttributeError) as error:
             raise FrameError(f"the header of the stream is damaged: {error}") from None
+
+
+def _check_text(text: str) -> None:
+    """Raise FrameError for halves of a surrogate pair, which are no characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise FrameError("the header of the stream holds a text that is no Unicode") from None

@@ -87,7 +87,7 @@ def test_the_size_of_a_push_changes_nothing(make_readings: Make) -> None:
     rows = make_readings(61)
     streams = []
     for push in (1, 5, 24, 61):
-        encoder = Encoder(3, max_error=0.1, samples_per_frame=10)
+        encoder = Encoder(3, max_error=0.1, samples_per_frame=10, stream=5)
         frames = [frame for start in range(0, 61, push) for frame in encoder.push(rows[start : start + push])]
         assert len(frames) == 6
         streams.append(frames + encoder.flush())
@@ -205,7 +205,7 @@ class TestTimes:
 
     def test_a_period_that_is_given(self) -> None:
         assert options_of(Encoder(TIMED_SCHEMA, max_error=0.1, period=7)) == {"period": 7}
-        assert options_of(Encoder(2, max_error=0.1)) == {"period": 0}
+        assert options_of(Encoder(2, max_error=0.1)) == {}
 
     def test_settle(self) -> None:
         encoder = Encoder(TIMED_SCHEMA, max_error=0.1)

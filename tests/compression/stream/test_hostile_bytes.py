@@ -16,18 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthostream.compression import Decoder, Encoder, FrameError, OstReader, Schema, TimeAxis, decompress
-from orthostream.compression.stream.frame import (
-    HEADER,
-    READINGS,
-    RESTART,
-    TIMED,
-    Frame,
-    open_frame,
-    pack_marked,
-    pack_plain,
-)
+from orthostream.compression.stream.checks import VersionTwo
+from orthostream.compression.stream.frame import HEADER, READINGS, RESTART, TIMED, Frame, with_length
 from orthostream.compression.stream.header import MAGIC, StreamHeader
-from orthostream.compression.varint import put_varint
+from orthostream.compression.stream.header_text import deflated
 
 Make = Callable[..., np.ndarray]
 
@@ -63,21 +55,18 @@ ODD = [
 ]
 
 
-def header_of(plain: Any) -> bytes:
-    frame = pack_marked(HEADER, 0, zlib.compress(json.dumps(plain).encode()))
-    out = bytearray(MAGIC)
-    put_varint(out, len(frame))
-    return bytes(out) + frame
+def header_of(plain: Any, version: int = 2) -> bytes:
+    if version == 1:
+        schema = {key: plain.pop(key) for key in [*plain] if key not in ("codec", "options", "target")}
+        text = json.dumps({"codec": "conditional", "options": {}, "target": {}} | plain | {"schema": schema}).encode()
+        body = zlib.compress(text)
+    else:
+        body = b"\1" + bytes(8) + deflated(json.dumps(plain).encode())
+    return MAGIC + bytes([version]) + with_length(VersionTwo(0).pack_marked(HEADER, 0, body))
 
 
 def plain_header(**words: Any) -> Any:
-    header = StreamHeader.read(Encoder(4, **words).header)[0]
-    return {
-        "schema": header.schema.to_plain(),
-        "codec": header.codec,
-        "options": header.options,
-        "target": header.target,
-    }
+    return json.loads(StreamHeader.read(Encoder(4, **words).header)[0].text)
 
 
 @settings(max_examples=300, deadline=None)
@@ -108,23 +97,23 @@ def test_random_bytes_after_a_header(data: bytes) -> None:
     assert not reader.complete
 
 
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("target", TARGETS)
-def test_odd_headers(target: str) -> None:
+def test_odd_headers(target: str, version: int) -> None:
     base = json.dumps(plain_header(**TARGETS[target]))
-    places = [("schema",), ("codec",), ("options",), ("target",)]
-    places += [("schema", key) for key in ("n", "name", "unit", "dtype", "time", "kind")]
-    options = {*json.loads(base)["options"], "period", "n_sensors", "rmse", "n_nonzero", "value_bits", "angle_bits"}
+    places = [(key,) for key in ("codec", "options", "target", "n", "name", "unit", "dtype", "time", "kind")]
+    options = {*json.loads(base).get("options", {}), "period", "n_sensors", "rmse", "n_nonzero", "value_bits", "angle_bits"}
     places += [("options", key) for key in sorted(options)]
     for place in places:
         for value in ODD:
             plain = json.loads(base)
             inner = plain
             for key in place[:-1]:
-                inner = inner[key]
+                inner = inner.setdefault(key, {})
             inner[place[-1]] = value
             decoder = Decoder()
             try:
-                decoder.push(header_of(plain))
+                decoder.push(header_of(plain, version))
             except FrameError:
                 assert decoder.header is None
 
@@ -178,9 +167,9 @@ def test_frames_with_a_right_checksum(target: str, timed: bool, make_readings: M
             kind = chance.randrange(3)
         body = mutated(body or b"\0", chance)
         if kind == READINGS and not flags:
-            data = pack_plain(body, decoder.chain)
+            data = decoder.checks.pack_plain(body, decoder.chain)
         else:
-            data = pack_marked(kind, flags, body, decoder.chain)
+            data = decoder.checks.pack_marked(kind, flags, body, decoder.chain)
         try:
             values, _ = decoder.push(data)
         except FrameError:
@@ -201,7 +190,7 @@ def test_a_kilobyte_is_never_a_megabyte(target: str, fill: int | None) -> None:
     for crafted in (body, prefix + body[16:]):
         tracemalloc.start()
         try:
-            values, _ = decoder.push(pack_marked(READINGS, RESTART, crafted))
+            values, _ = decoder.push(decoder.checks.pack_marked(READINGS, RESTART, b"\0" + crafted))
             assert values.nbytes <= 1_000_000
         except FrameError:
             pass
@@ -214,10 +203,13 @@ def test_a_kilobyte_is_never_a_megabyte(target: str, fill: int | None) -> None:
 def open_first_body(**words: Any) -> bytes:
     """Return the payload of the first frame of a stream of four sensors at rest."""
     encoder = Encoder(4, samples_per_frame=None, **words)
+    decoder = Decoder()
+    decoder.push(encoder.header)
     for data in encoder.push(np.ones((3, 4))):
-        frame = open_frame(data, None)
+        frame = decoder.open_frame(data)
         if frame.kind == READINGS:
-            return frame.body
+            return frame.body[1:]
+        decoder.push(data)
     raise AssertionError
 
 
@@ -233,14 +225,14 @@ def test_as_many_readings_as_a_byte_may_hold() -> None:
 
 
 def test_a_lattice_of_huge_numbers() -> None:
-    body = bytearray([1, 1, 0])
+    body = bytearray([0, 1, 1, 0])
     body += np.array([1e308, 1e-308, 0.0]).tobytes() + b"\1"
     chance = random.Random(0)
     for _ in range(50):
         decoder = Decoder()
         decoder.push(Encoder(1, max_error=1.0).header)
         try:
-            decoder.push(pack_marked(READINGS, RESTART, bytes(body) + chance.randbytes(40)))
+            decoder.push(decoder.checks.pack_marked(READINGS, RESTART, bytes(body) + chance.randbytes(40)))
         except FrameError:
             continue
 
@@ -266,9 +258,10 @@ def test_memory_of_the_largest_stream() -> None:
     """Sensors and samples to remember have a limit of their own each, and one together."""
     with pytest.raises(FrameError, match="remember"):
         Decoder().push(StreamHeader(Schema.of(8192), options={"period": 4096}).to_bytes())
-    frame = Encoder(8192, max_error=1.0, samples_per_frame=None, verify=False).push(np.zeros((1, 8192)))[0]
+    encoder = Encoder(8192, max_error=1.0, samples_per_frame=None, verify=False, period=500)
+    frame = encoder.push(np.zeros((1, 8192)))[0]
     decoder = Decoder()
-    decoder.push(StreamHeader(Schema.of(8192), options={"period": 500}).to_bytes())
+    decoder.push(encoder.header)
     tracemalloc.start()
     try:
         decoder.push(frame)

@@ -56,7 +56,7 @@ class TestEveryTarget:
     ) -> None:
         rows = make_readings(100)
         assert compress(rows, target) == compress(rows, **keywords)
-        one, other = Encoder(3, target), Encoder(3, **keywords)
+        one, other = Encoder(3, target, stream=7), Encoder(3, **keywords, stream=7)
         assert one.header == other.header
         assert one.push(rows) == other.push(rows)
 
@@ -96,7 +96,8 @@ class TestEveryTarget:
 def test_frames_in_files_are_larger_where_nobody_waits() -> None:
     assert [each.samples_per_frame_in_file(4) for each in (MaxError(1), Rmse(1), Paper(1))] == [4096, 96, 24]
     assert [each.samples_per_frame_in_file(10_000) for each in (MaxError(1), Rmse(1), Paper(1))] == [24, 24, 24]
-    assert {each.samples_per_frame for each, _ in TARGETS} == {24}
+    assert {each.samples_per_frame(56) for each, _ in TARGETS} == {24}
+    assert [each.samples_per_frame(1) for each in (MaxError(1), Rmse(1), Paper(1))] == [256, 96, 24]
 
 
 def test_exactly_one_target() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orthostream._typing import FloatArray
 
@@ -64,3 +64,18 @@ class Codec(ABC):
     @abstractmethod
     def restart(self) -> None:
         """Return to the state of a new codec."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return all that was learnt since the last restart, on either side.
+
+        Integers, floats, strings, booleans, None, lists and dicts of them, and arrays of int64, float64 and uint8.
+        """
+
+    @abstractmethod
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take over the state of a codec with the same parameters, whichever side it was on.
+
+        What only the side that encodes knows starts afresh if the state comes from the other side. A state that does
+        not fit raises ValueError or FrameError, and leaves the codec undefined until `restart`.
+        """

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from orthostream.compression.codecs.registry import MOST_SENSORS
 from orthostream.compression.errors import FrameError
-from orthostream.compression.file.index import MARK, End, Key, read_end, read_keys
+from orthostream.compression.file.ending import End, Key
+from orthostream.compression.file.endings import ending_of
+from orthostream.compression.file.info import described
+from orthostream.compression.file.recovery import LostStretch, next_key
+from orthostream.compression.file.source import FrameSource
+from orthostream.compression.stream.body import read_body
 from orthostream.compression.stream.decoder import Decoder, Readings
-from orthostream.compression.stream.frame import INDEX, LONGEST, RESTART, Frame
-from orthostream.compression.stream.header import StreamHeader
-from orthostream.compression.varint import Reader
-
-_CHUNK = 1 << 16
-_LONGEST_LENGTH = 10
+from orthostream.compression.stream.frame import INDEX, RESTART, UPDATE, Frame
+from orthostream.compression.stream.versions import version_of
 
 
 class OstReader:
@@ -31,36 +34,59 @@ class OstReader:
     source : path or binary file
     max_sensors : int, optional
         As for `Decoder`.
+    recover : bool, default False
+        Whether to go on after damage, at the next frame that restarts the state; what is lost is in `lost`. By default
+        the first damage raises `FrameError`, after all samples before it.
 
     Attributes
     ----------
     header : StreamHeader
     schema : Schema
     complete : bool
-        Whether the end has been seen, once all frames have been read. A file that was cut short is read up to its last
-        whole frame.
+        Whether the end has been seen, once all frames have been read, and nothing was lost. A file that was cut short
+        is read up to its last whole frame.
+    lost : list of LostStretch
+        What could not be read, with ``recover``.
+    n_samples : int
+        The number of the next sample.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO, *, max_sensors: int | None = None) -> None:
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | BinaryIO,
+        *,
+        max_sensors: int | None = None,
+        recover: bool = False,
+    ) -> None:
         self._owned = not hasattr(source, "read")
-        self._file: BinaryIO = Path(source).open("rb") if self._owned else source  # type: ignore[arg-type, assignment]  # noqa: SIM115
-        self._decoder = Decoder() if max_sensors is None else Decoder(max_sensors=max_sensors)
-        self._buffer = b""
-        self._offset = 0
+        file: BinaryIO = Path(source).open("rb") if self._owned else source  # type: ignore[arg-type, assignment]  # noqa: SIM115
+        self._source = FrameSource(file)
+        most = MOST_SENSORS if max_sensors is None else max_sensors
+        self.decoder = Decoder(max_sensors=most)
+        self._recover = recover
+        self.lost: list[LostStretch] = []
         self.keys: list[Key] = []
         self._keys_without_time: list[Key] = []
+        #: The first sample that may be lost, and where its bytes begin; and whether what follows says its number.
+        self._gap: tuple[int, int] | None = None
+        self._is_counted = True
+        self._last_time: int | None = None
+        self._began_at = 0
         self.n_samples = self.n_readings = self.n_missing = self.n_frames = 0
         self.bits: dict[str, float] = {}
         self.bytes_by_component: dict[str, int] = {}
         self._bits_before: dict[str, float] = {}
         self.end: End | None = None
         try:
-            self.header = self._read_header()
-            self._decoder.open(self.header)
+            self.header, size = self._source.header(most)
+            self.decoder.open(self.header)
         except BaseException:
             self.close()
             raise
         self.schema = self.header.schema
+        self.end_of_frames = self.bytes_by_component["header"] = size
+        self._ending = ending_of(self.header)
+        self._is_numbered = version_of(self.header).is_numbered
 
     def __enter__(self) -> OstReader:
         return self
@@ -73,12 +99,12 @@ class OstReader:
     def close(self) -> None:
         """Close the file, if it was opened here."""
         if self._owned:
-            self._file.close()
+            self._source.file.close()
 
     @property
     def complete(self) -> bool:
-        """Whether the file says that it is whole."""
-        return self.end is not None
+        """Whether the file says that it is whole, and all of it was read."""
+        return self.end is not None and not self.lost
 
     @property
     def achieved(self) -> tuple[float, float]:
@@ -87,109 +113,165 @@ class OstReader:
             return (math.nan, math.nan) if self.n_samples else (0.0, 0.0)
         return self.end.max_error, self.end.sum_of_squares
 
-    def _more(self) -> bool:
-        chunk = self._file.read(_CHUNK)
-        self._buffer += chunk
-        return bool(chunk)
-
-    def _read_header(self) -> StreamHeader:
-        while True:
-            more = self._more()
-            try:
-                header, size = StreamHeader.read(self._buffer)
-            except FrameError:
-                if more and b"OST".startswith(self._buffer[:3]) and len(self._buffer) <= LONGEST:
-                    continue
-                raise
-            self._skip(size)
-            self.end_of_frames = size
-            self.bytes_by_component["header"] = size
-            return header
-
-    def _skip(self, size: int) -> None:
-        self._buffer = self._buffer[size:]
-        self._offset += size
-
-    def _next(self) -> tuple[bytes, int] | None:
-        """Return the next frame and the bytes that it takes with its length, None if the file ends before it does."""
-        while True:
-            try:
-                reader = Reader(self._buffer)
-                size = reader.varint(LONGEST)
-                if reader.at + size <= len(self._buffer):
-                    return reader.take(size), reader.at
-            except FrameError:
-                if len(self._buffer) > _LONGEST_LENGTH:
-                    raise
-            if not self._more():
-                return None
-
     def __iter__(self) -> Iterator[Readings]:
         """Yield the samples of one frame after another."""
-        while (found := self._next()) is not None:
-            data, size = found
-            frame = self._decoder.open_frame(data)
-            if frame.kind == INDEX:
-                self._finish(size)
+        while True:
+            try:
+                readings = self._step()
+            except FrameError:
+                if not self._recover:
+                    raise
+                readings = self._resume()
+            if readings is None:
                 return
-            key = frame.flags & RESTART
-            if key:
-                self._bits_before = dict(self.bits)
-            readings = self._decoder.take(frame, data)
-            if key:
-                self._keys_without_time.append(Key(self._offset, self.n_samples, 0))
-            if len(readings.values):
-                first = 0 if readings.times is None else int(readings.times[0])
-                self.keys += [each._replace(time=first) for each in self._keys_without_time]
-                self._keys_without_time = []
-            self._count(frame, size, readings)
-            self._skip(size)
-            self.end_of_frames = self._offset
             if len(readings.values):
                 yield readings
 
-    def _count(self, frame: Frame, size: int, readings: Readings) -> None:
+    def _step(self) -> Readings | None:
+        """Return the samples of the next frame, None at the end."""
+        found = self._source.next()
+        if found is None:
+            if self._recover and self._source.rest():
+                raise FrameError("the file ends within a frame, or the length of a frame is damaged")
+            return None
+        data, size = found
+        frame = self.decoder.open_frame(data)
+        if frame.kind == INDEX:
+            with suppress(FrameError) if self._recover else nullcontext():
+                self._finish()
+            return None
+        is_key = bool(frame.flags & RESTART)
+        if is_key:
+            self._check_sample(frame)
+            self._bits_before = dict(self.bits)
+        readings = self.decoder.take(frame, data)
+        self._close_gap(readings)
+        if is_key:
+            self._keys_without_time.append(Key(self._source.offset, self.n_samples, 0))
+        if len(readings.values):
+            first = 0 if readings.times is None else int(readings.times[0])
+            self.keys += [each._replace(time=first) for each in self._keys_without_time]
+            self._keys_without_time = []
+        self._count(size - len(data), readings)
+        self._source.skip(size)
+        self.end_of_frames = self._source.offset
+        return readings
+
+    def _check_sample(self, frame: Frame) -> None:
+        """Check that a frame that restarts the state goes on where the samples before it end."""
+        if frame.kind > UPDATE:
+            return
+        is_timed = self.schema.time is not None
+        sample = read_body(frame, is_numbered=self._is_numbered, is_timed=is_timed).sample
+        if sample is None or sample == self.n_samples:
+            return
+        if sample < self.n_samples or not self._recover:
+            raise FrameError(f"a frame begins with sample {sample} where sample {self.n_samples} is due")
+        if self._gap is None:
+            self._gap = (self.n_samples, self._source.offset)
+        self.n_samples = sample
+
+    def _count(self, length_size: int, readings: Readings) -> None:
         missing = int(np.isnan(readings.values).sum())
         self.n_frames += 1
         self.n_samples += len(readings.values)
         self.n_missing += missing
         self.n_readings += readings.values.size - missing
-        part = "dictionary" if frame.kind else "readings"
-        for name, count in ((part, len(frame.body)), ("framing", size - len(frame.body))):
+        for name, count in (*self.decoder.parts.items(), ("framing", length_size)):
             self.bytes_by_component[name] = self.bytes_by_component.get(name, 0) + count
-        since = self._decoder.bits_by_component
+        since = self.decoder.bits_by_component
         self.bits = {
             name: self._bits_before.get(name, 0.0) + since.get(name, 0.0) for name in {*self._bits_before, *since}
         }
+        if readings.times is not None and len(readings.times):
+            self._last_time = int(readings.times[-1])
 
-    def _finish(self, index_size: int) -> None:
-        """Check the end of the file, if it is there."""
-        start = self._offset
-        self._skip(index_size)
-        end = self._next()
+    # -- the end -------------------------------------------------------------------------------------------------
+
+    def _finish(self) -> None:
+        """Check the end of the file against what is before it, if it is there."""
+        rest = self._source.rest()
+        end = self._ending.read(rest, self._source.offset)
         if end is None:
             return
-        data, size = end
-        found = read_end(data)
-        self._skip(size)
-        mark = bytes([size]) + MARK
-        while len(self._buffer) <= len(mark) and self._more():
-            pass
-        if mark.startswith(self._buffer) and len(self._buffer) < len(mark):
-            return
-        if self._buffer != mark:
-            raise FrameError("bytes follow the end of the file")
-        if found.index_offset != start or (
-            self.keys and self.keys[0].sample == 0 and found.n_samples != self.n_samples
-        ):
+        if not self._fits(end):
             raise FrameError("the end of the file does not fit what is before it")
-        self.bytes_by_component["index"] = index_size + size + len(mark)
-        self.end = found
+        self._lose_until(end.n_samples, self._source.offset)
+        self._source.skip(len(rest))
+        self.bytes_by_component["trailer"] = len(rest)
+        self.end = end
+
+    def _fits(self, end: End) -> bool:
+        """Return whether the end of the file agrees with the frames that were read."""
+        if self.lost or self._gap is not None:
+            return end.n_samples >= self.n_samples and (end.keys is None or set(self.keys) <= set(end.keys))
+        if end.n_samples != self.n_samples or (self._began_at == 0 and end.n_missing != self.n_missing):
+            return False
+        if end.keys is None:
+            return [key.offset for key in self.keys] in ([], [self._ending.first])
+        met = end.keys if self._began_at == 0 else end.keys[len(end.keys) - len(self.keys) :]
+        return met == self.keys
+
+    # -- recovery ------------------------------------------------------------------------------------------------
+
+    def _resume(self) -> Readings | None:
+        """Go on at the next frame that can be read; return its samples, None if there is none."""
+        if self._gap is None:
+            self._gap = (self.n_samples, self._source.offset)
+        while True:
+            data, offset = self._source.rest(), self._source.offset
+            end = self._end_of(data, offset)
+            place = next_key(data, offset, self.decoder.checks, None if end is None else end.keys or ())
+            if place is None:
+                self._lose_until(None if end is None else end.n_samples, offset + len(data))
+                if end is not None:
+                    self.end = end
+                self._source.skip(len(data))
+                return None
+            self._source.skip(place)
+            self.decoder.lost = True
+            if not self._is_numbered and end is not None:
+                self.n_samples = next(key.sample for key in end.keys or () if key.offset == self._source.offset)
+            self._is_counted = self._is_numbered or end is not None
+            try:
+                return self._step()
+            except FrameError:
+                continue
+
+    def _end_of(self, data: bytes, offset: int) -> End | None:
+        try:
+            return self._ending.find(io.BytesIO(data), offset)
+        except FrameError:
+            return None
+
+    def _close_gap(self, readings: Readings) -> None:
+        """Note what was lost, once samples follow."""
+        if self._gap is None or not len(readings.values):
+            return
+        after = None if readings.times is None else int(readings.times[0])
+        stop = self._keys_without_time[-1].offset if self._keys_without_time else self._source.offset
+        self._lose_until(self.n_samples if self._is_counted else None, stop, after)
+
+    def _lose_until(self, sample: int | None, stop: int, after: int | None = None) -> None:
+        if self._gap is None:
+            return
+        first, start = self._gap
+        self._gap = None
+        if sample == first:
+            # Damage between frames, or of a dictionary that no sample needed.
+            return
+        self.lost.append(
+            LostStretch(first, None if sample is None else sample - 1, self._last_time, after, start, stop)
+        )
+        self.n_samples = max(self.n_samples, first if sample is None else sample)
+
+    # -- a span --------------------------------------------------------------------------------------------------
 
     def between(self, start: int | None = None, stop: int | None = None) -> Iterator[Readings]:
         """Yield the samples taken from ``start`` on and before ``stop``, in a file whose times never go back.
 
-        Decoding begins at the last key frame before them.
+        Decoding begins at the last key frame before them; if the index of the file is missing or does not fit its
+        frames, at the first one.
         """
         if self.schema.time is None:
             raise ValueError("this file has no times; iterate over it and count samples instead.")
@@ -211,24 +293,34 @@ class OstReader:
 
     def _seek(self, time: int) -> None:
         """Go to the last frame before a time at which decoding can begin, if the file can seek and has its index."""
-        if not self._file.seekable():
+        if not self._source.file.seekable():
             return
-        back = self._file.tell()
-        with contextlib.suppress(FrameError, OSError):
-            keys = read_keys(self._file)
-            earlier = [key for key in keys if key.time < time]
-            if earlier and earlier[-1].offset > self._offset:
-                self._file.seek(earlier[-1].offset)
-                self._buffer = b""
-                self._offset = earlier[-1].offset
-                self.n_samples = earlier[-1].sample
+        back, key = self._source.offset, None
+        try:
+            end = self._ending.find(self._source.file)
+            key = max((key for key in end.keys or () if key.time < time), default=None)
+            if key is not None and key.offset > back and self._is_at(key):
+                self._began_at = key.offset
+                self._source.seek(key.offset)
+                self.n_samples = key.sample
                 return
-        self._file.seek(back)
+        except (FrameError, OSError):
+            pass
+        self._source.seek(back)
 
-    def _known_at_the_end(self, what: Callable[[End], float]) -> float | None:
-        if self.end is None or not self.end.n_readings or math.isnan(self.end.max_error):
-            return None
-        return what(self.end)
+    def _is_at(self, key: Key) -> bool:
+        """Return whether the frame that an entry of the index names is what the entry says."""
+        source = FrameSource(self._source.file)
+        source.seek(key.offset)
+        decoder = Decoder(max_sensors=len(self.schema.columns))
+        decoder.open(self.header)
+        while (found := source.next()) is not None:
+            readings = decoder.push(found[0])
+            if readings.times is not None and len(readings.times):
+                sample = decoder.next_sample - len(readings.times)
+                return int(readings.times[0]) == key.time and (not self._is_numbered or sample == key.sample)
+            source.skip(found[1])
+        return False
 
     def info(self) -> dict[str, Any]:
         """Read the file to its end, and return what is in it."""
@@ -237,27 +329,4 @@ class OstReader:
             if readings.times is not None:
                 first = int(readings.times[0]) if first is None else first
                 last = int(readings.times[-1])
-        total = sum(self.bytes_by_component.values())
-        cells = self.n_readings + self.n_missing
-        return {
-            "version": 1,
-            "codec": self.header.codec,
-            "basis": self._decoder.codec.basis,
-            "target": self.header.target,
-            "n_sensors": len(self.schema.columns),
-            "n_samples": self.n_samples,
-            "n_readings": self.n_readings,
-            "n_missing": self.n_missing,
-            "bytes": total,
-            "bits_per_reading": 8.0 * total / cells if cells else None,
-            "bits_per_observed": 8.0 * total / self.n_readings if self.n_readings else None,
-            "bytes_by_component": self.bytes_by_component,
-            "bits_by_component": {name: round(bits, 1) for name, bits in sorted(self.bits.items())},
-            "frames": self.n_frames,
-            "key_frames": len(self.keys),
-            "complete": self.complete,
-            "first_time": first,
-            "last_time": last,
-            "max_error_achieved": self._known_at_the_end(lambda end: end.max_error),
-            "rmse_achieved": self._known_at_the_end(lambda end: math.sqrt(end.sum_of_squares / end.n_readings)),
-        }
+        return described(self, first, last)

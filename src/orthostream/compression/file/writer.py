@@ -11,13 +11,18 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthostream.compression.file.index import MARK, End, Key, framed, pack_end, pack_index
+from orthostream.compression.codecs.registry import MOST_SENSORS
+from orthostream.compression.file.ending import End, Key
+from orthostream.compression.file.endings import ending_of
+from orthostream.compression.file.lock import open_locked
 from orthostream.compression.file.reader import OstReader
 from orthostream.compression.schema import Schema
 from orthostream.compression.stream.encoder import Encoder
-from orthostream.compression.stream.frame import END, INDEX, pack_marked
+from orthostream.compression.stream.frame import with_length
 from orthostream.compression.stream.framing import SentFrame
 from orthostream.compression.stream.header import StreamHeader
+from orthostream.compression.stream.stream_number import READINGS
+from orthostream.compression.stream.versions import version_of
 from orthostream.compression.targets import Target
 from orthostream.compression.targets.keywords import choose_target, split_keywords, target_in_header
 
@@ -27,7 +32,8 @@ class OstWriter:
 
     A new file is written beside its place, as ``NAME.part``, and moved there by `close`; leaving a ``with`` block by an
     exception leaves no file that looks complete. With ``append`` the samples of an existing file are kept up to its
-    last whole frame, and writing goes on in place, frame by frame: what was flushed survives a crash.
+    last whole frame, and writing goes on in place, frame by frame, with all that the codec has learnt: what was flushed
+    survives a crash. A file that another writer has open raises OSError.
 
     Parameters
     ----------
@@ -73,19 +79,25 @@ class OstWriter:
         self._keys: list[Key] = []
         self._offset = 0
         self._old_offset = 0
-        self._before = End(0, 0, 0, 0, 0.0, 0.0)
+        self._sample_before = 0
+        self._before = End(None, 0, 0, 0.0, 0.0)
+        if settings.get("checksums", True) is not True:
+            raise ValueError("the frames of a file always have checksums.")
         self._started = False
         self._closed = False
         keywords, settings = split_keywords(settings)
         asked = None if append and target is None and not keywords else choose_target(target, keywords)
         if append:
-            header = self._resume(file, schema, asked)
-            settings |= _continued(header)
-            asked = target_in_header(header.target)
+            reader = self._resume(file, schema, asked)
+            settings |= _continued(reader.header)
+            asked = target_in_header(reader.header.target)
         assert asked is not None
         try:
             settings.setdefault("samples_per_frame", asked.samples_per_frame_in_file(len(schema.columns)))
+            settings.setdefault("stream", READINGS)
             self.encoder = Encoder(schema, asked, **settings)
+            if append:
+                self._go_on(reader)
         except BaseException:
             if append and self._owned:
                 self._file.close()
@@ -98,15 +110,15 @@ class OstWriter:
         if self._owned:
             self._path = Path(file)  # type: ignore[arg-type]
             self._part = self._path.with_name(self._path.name + ".part")
-            self._file: BinaryIO = self._part.open("wb")
+            self._file: BinaryIO = open_locked(self._part, create=True)
         else:
             self._file = file  # type: ignore[assignment]
 
-    def _resume(self, place: Any, schema: Schema, target: Target | None) -> StreamHeader:
-        """Find the end of the samples in a file, and return its header; ``target`` is what the user asked for."""
-        file: BinaryIO = Path(place).open("r+b") if self._owned else place  # noqa: SIM115
+    def _resume(self, place: Any, schema: Schema, target: Target | None) -> OstReader:
+        """Read a file to the end of its samples; ``target`` is what the user asked for."""
+        file: BinaryIO = open_locked(Path(place), create=False) if self._owned else place
         try:
-            reader = OstReader(file)
+            reader = OstReader(file, max_sensors=max(MOST_SENSORS, len(schema.columns)))
             for readings in reader:
                 if readings.times is not None:
                     self.last_time = int(readings.times[-1])
@@ -129,8 +141,16 @@ class OstWriter:
         self._offset = self._old_offset = reader.end_of_frames
         self._keys = reader.keys
         achieved = reader.achieved
-        self._before = End(0, reader.n_samples, reader.n_readings, reader.n_missing, *achieved)
-        return header
+        self._before = End(None, reader.n_samples, reader.n_missing, *achieved)
+        return reader
+
+    def _go_on(self, reader: OstReader) -> None:
+        """Let the encoder go on with the state in which the frames of a file leave a decoder."""
+        since_key = reader.n_samples - (reader.keys[-1].sample if reader.keys else 0)
+        if version_of(reader.header).goes_on:
+            self.encoder.resume(reader.decoder, since_key * len(reader.schema.columns))
+        else:
+            self._sample_before = reader.n_samples
 
     def __enter__(self) -> OstWriter:
         return self
@@ -157,9 +177,8 @@ class OstWriter:
             self._start()
         for frame in frames:
             if frame.key is not None:
-                sample, time = frame.key
-                self._keys.append(Key(self._offset, self._before.n_samples + sample, time))
-            self._send(framed(frame))
+                self._keys.append(Key(self._offset, self._sample_before + frame.key[0], frame.key[1]))
+            self._send(with_length(frame))
 
     def _start(self) -> None:
         self._started = True
@@ -178,10 +197,8 @@ class OstWriter:
             if not self._started:
                 self.encoder.settle()
                 self._start()
-            index = self._offset
-            self._send(framed(pack_marked(INDEX, 0, pack_index(self._keys), self.encoder.chain)))
-            end = framed(pack_marked(END, 0, self._end(index)))
-            self._send(end + bytes([len(end)]) + MARK)
+            ending = ending_of(self.encoder.stream_header)
+            self._send(ending.pack(self._end(), self._offset, self.encoder.chain))
             self._file.flush()
             if self._owned:
                 os.fsync(self._file.fileno())
@@ -189,23 +206,27 @@ class OstWriter:
             self.abandon()
             raise
         self._closed = True
-        if self._owned:
-            self._file.close()
-            if self._path is not None:
+        if self._owned and self._path is not None:
+            # Where an open file can be moved, it is, so that no other writer takes the part that is whole.
+            if os.name == "posix":
                 self._part.replace(self._path)
+                self._file.close()
+            else:
+                self._file.close()
+                self._part.replace(self._path)
+        elif self._owned:
+            self._file.close()
 
-    def _end(self, index: int) -> bytes:
+    def _end(self) -> End:
         achieved, before = self.encoder.achieved, self._before
-        end = End(
-            index,
+        return End(
+            self._keys,
             before.n_samples + achieved.n_samples,
-            before.n_readings + achieved.n_readings,
             before.n_missing + achieved.n_missing,
             # NaN, for unknown, stays NaN.
             float(np.maximum(before.max_error, achieved.max_error)),
             before.sum_of_squares + achieved.sum_of_squares,
         )
-        return pack_end(end)
 
     def abandon(self) -> None:
         """Stop without an end; a new file is removed; with ``revert``, an old one is restored."""
@@ -219,13 +240,15 @@ class OstWriter:
                 self._file.truncate()
                 self._file.flush()
         if self._owned:
+            if self._path is not None and os.name == "posix":
+                self._part.unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 self._file.close()
-            if self._path is not None:
+            if self._path is not None and os.name != "posix":
                 self._part.unlink(missing_ok=True)
 
 
 def _continued(header: StreamHeader) -> dict[str, Any]:
     """Return the settings of an encoder that goes on with a stream."""
     others = {name: value for name, value in header.options.items() if name not in (*header.target, "period")}
-    return {"period": header.options.get("period", 0), "options": others}
+    return {"period": header.options.get("period", 0), "options": others, "version": header.version}

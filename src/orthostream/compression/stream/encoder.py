@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,12 @@ from orthostream.compression.stream.arguments import (
     check_times,
     choose_period,
 )
-from orthostream.compression.stream.frame import Chain
+from orthostream.compression.stream.chain import Chain
+from orthostream.compression.stream.decoder import Decoder
 from orthostream.compression.stream.framing import Framing, SentFrame
-from orthostream.compression.stream.header import StreamHeader
+from orthostream.compression.stream.header import VERSION, StreamHeader
+from orthostream.compression.stream.saved_encoder import SavedEncoder
+from orthostream.compression.stream.stream_number import READINGS, check_stream, number_of_readings
 from orthostream.compression.stream.verification import Verification
 from orthostream.compression.targets import Target
 from orthostream.compression.targets.keywords import choose_target
@@ -33,7 +37,7 @@ MOST_READINGS = 1 << 17
 KEY_EVERY = 1 << 20
 
 
-class Encoder:
+class Encoder(SavedEncoder):
     """Turns samples into frames, within an error that you choose.
 
     Exactly one target is given, as an object or as a keyword. Every frame is decoded again before it is returned, and
@@ -62,7 +66,7 @@ class Encoder:
         Samples in a day; by default from the times, 0 where there are none.
     samples_per_frame : int, None or "auto", default "auto"
         Samples that are collected before a frame is made; None makes a frame of every push, "auto" leaves it to the
-        target (24).
+        target (24, or as many as make 256 readings).
     key_every : int
         Readings after which the state is restarted, so that a reader can begin in the middle.
     verify : bool, default True
@@ -72,6 +76,14 @@ class Encoder:
         compiled before on this machine, otherwise as soon as there is enough to do.
     options : dict, optional
         Further parameters of the codec, as its class has them, for targets that are given by a keyword.
+    stream : int, "random" or "readings", default "random"
+        64 bits that tell this stream from others, so that their frames are never mixed up: given, drawn, or made of the
+        header and of what is in the first frame, so that equal readings give equal bytes.
+    checksums : bool, default True
+        Whether frames have checksums. Without them frames are smaller, and the transport must neither damage messages
+        nor mix up streams, and must deliver the number of each frame (`SentFrame.number`) to `Decoder.push`.
+    version : int
+        The version of the format that is written, 2 unless told otherwise.
 
     Attributes
     ----------
@@ -109,8 +121,16 @@ class Encoder:
         verify: bool = True,
         accelerate: bool | None = None,
         options: dict[str, Any] | None = None,
+        stream: int | str = "random",
+        checksums: bool = True,
+        version: int = VERSION,
     ) -> None:
         self.schema = check_schema(schema)
+        self._version = integer("version", version, 1, VERSION)
+        self._stream = check_stream(stream) if version > 1 else 0
+        self._checksums = bool(checksums)
+        if version == 1 and not checksums:
+            raise ValueError("checksums can be left out from version 2 on.")
         integer("key_every", key_every)
         keywords = {
             "max_error": max_error,
@@ -126,7 +146,7 @@ class Encoder:
         self._resolutions = check_resolution(resolution, self.schema)
         self._period = period
         if samples_per_frame == "auto":
-            samples_per_frame = self.target.samples_per_frame
+            samples_per_frame = self.target.samples_per_frame(len(self.schema.columns))
         self._samples_per_frame = optional_integer("samples_per_frame", samples_per_frame)
         self._key_every = key_every
         self._verify = verify
@@ -136,15 +156,23 @@ class Encoder:
         self._done: list[SentFrame] = []
         self._header: StreamHeader | None = None
         self.achieved = Achieved()
-        if period != "auto" or self.schema.time is None:
-            self._open([])
+        if (period != "auto" or self.schema.time is None) and self._stream != READINGS:
+            self._open([], np.empty((0, len(self.schema.columns))))
         else:
             self._framing_of(self._header_for([]))  # so that bad parameters are refused now, not at the first frame
 
     def _header_for(self, times: list[int]) -> StreamHeader:
         period = choose_period(self._period, self.schema, times) if self.target.has_period else 0
         options = self._options | self.target.options(period)
-        return StreamHeader(self.schema, self.target.codec, options, self.target.in_header)
+        return StreamHeader(
+            self.schema,
+            self.target.codec,
+            options,
+            self.target.in_header,
+            self._version,
+            self._stream if isinstance(self._stream, int) else 0,
+            self._checksums,
+        )
 
     def _framing_of(self, header: StreamHeader) -> Framing:
         try:
@@ -155,22 +183,32 @@ class Encoder:
                 bound=self._bound,
                 resolutions=self._resolutions,
                 accelerate=self._accelerate,
+                version=header.version,
             )
         except TypeError as error:
             raise ValueError(f"options that the codec does not know: {error}.") from None
-        return Framing(codec, timed=self.schema.time is not None, key_every=self._key_every)
+        return Framing(codec, header=header, key_every=self._key_every)
 
-    def _open(self, times: list[int]) -> None:
-        self._header = self._header_for(times)
+    def _open(self, times: list[int], first: FloatArray) -> None:
+        """Make the header known, from the times that wait and the samples of the first frame."""
+        header = self._header_for(times)
+        if self._stream == READINGS:
+            header = replace(header, stream=number_of_readings(header.text, first, times[: len(first)]))
+        self._begin(header)
+
+    def _begin(self, header: StreamHeader) -> None:
+        self._header = header
         self._framing = self._framing_of(self._header)
         self._verification = Verification(self._header, bound=self._bound, accelerate=self._accelerate)
         self.achieved.bytes_by_component["header"] = len(self.header)
 
     @property
     def header(self) -> bytes:
-        """What a decoder must see first; known after the first frame where the period is taken from the times."""
+        """What a decoder must see first; known after the first frame where it depends on times or readings."""
         if self._header is None:
-            raise ValueError("the header is known after the first frame: push samples first, or give a period.")
+            raise ValueError(
+                "the header is known after the first frame: push samples first, or give a period and a stream."
+            )
         return self._header.to_bytes()
 
     @property
@@ -183,10 +221,16 @@ class Encoder:
         """What a decoder remembers of the frames so far."""
         return self._framing.chain
 
+    @property
+    def stream_header(self) -> StreamHeader:
+        """What the stream is, once the header is known."""
+        assert self._header is not None
+        return self._header
+
     def settle(self) -> None:
         """Make the header known even though no sample has come."""
         if self._header is None:
-            self._open([])
+            self._open([], np.empty((0, len(self.schema.columns))))
 
     def restart(self) -> None:
         """Let the next frame restart the state, for a decoder that has lost a frame or joins late."""
@@ -230,7 +274,7 @@ class Encoder:
         self._waiting = [rows[count:]] if count < len(rows) else []
         self._waiting_times = times[count:]
         if self._header is None:
-            self._open(times[:count])
+            self._open(times[:count], rows[: min(count, per_frame)])
         per_frame = max(1, min(per_frame, MOST_READINGS // rows.shape[1], self._framing.codec.most_samples))
         for start in range(0, count, per_frame):
             stop = min(start + per_frame, count)
@@ -251,5 +295,13 @@ class Encoder:
         self.achieved.add(rows, self._verification.decoded(framed.frames, rows, times) if self._verify else None)
         for component, n_bytes in framed.spent:
             self.achieved.count(component, n_bytes)
-        self._framing.settle(rows)
+        self._framing.settle(framed, rows)
         return framed.frames
+
+    def resume(self, decoder: Decoder, since_key: int) -> None:
+        """Go on with a stream that was decoded to its end; ``since_key`` is its readings since the last restart."""
+        assert decoder.header is not None
+        self._begin(decoder.header)
+        state = decoder.state() | {"restarting": decoder.lost, "since_key": since_key}
+        self._framing.set_state(state)
+        self._verification.set_state(state)

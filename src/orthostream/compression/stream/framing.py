@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orthostream._typing import FloatArray
 from orthostream.compression.codecs.codec import READINGS, Codec, Payload
-from orthostream.compression.stream.frame import RESTART, TIMED, Chain, pack_marked, pack_plain
-from orthostream.compression.stream.header import MAGIC
-from orthostream.compression.stream.times import SampleTimes
-from orthostream.compression.varint import put_varint
+from orthostream.compression.stream.body import Body
+from orthostream.compression.stream.chain import Chain
+from orthostream.compression.stream.frame import RESTART, TIMED
+from orthostream.compression.stream.header import MAGIC, StreamHeader
+from orthostream.compression.stream.versions import version_of
 
 
 class SentFrame(bytes):
-    """A frame; ``key`` is the number and the time of its first sample if a reader can begin there."""
+    """A frame.
+
+    Attributes
+    ----------
+    key : tuple of int, or None
+        The number and the time of its first sample if a reader can begin there.
+    number : int
+        How many frames came before since the header.
+    """
 
     key: tuple[int, int] | None
+    number: int
 
-    def __new__(cls, data: bytes, key: tuple[int, int] | None) -> SentFrame:
+    def __new__(cls, data: bytes, key: tuple[int, int] | None, number: int) -> SentFrame:
         frame = super().__new__(cls, data)
         frame.key = key
+        frame.number = number
         return frame
 
 
@@ -36,8 +47,7 @@ class Framing:
     Parameters
     ----------
     codec : Codec
-    timed : bool
-        Whether samples have times.
+    header : StreamHeader
     key_every : int
         Readings after which the state is restarted, so that a reader can begin there.
 
@@ -49,14 +59,18 @@ class Framing:
         Whether the next frame restarts the state.
     """
 
-    def __init__(self, codec: Codec, *, timed: bool, key_every: int) -> None:
+    def __init__(self, codec: Codec, *, header: StreamHeader, key_every: int) -> None:
+        version = version_of(header)
         self.codec = codec
-        self.chain = Chain()
+        self.checks = version.checks(header)
+        self.chain = self.checks.start
         self.restarting = True
-        self._times = SampleTimes() if timed else None
+        self._is_numbered = version.is_numbered
+        self._times = version.times() if header.schema.time is not None else None
         self._key_every = key_every
         self._since_key = 0
         self._n_samples = 0
+        self._n_frames = 0
 
     def frames(self, rows: FloatArray, times: list[int]) -> Framed:
         """Return the frames of some samples; call `settle` once they are sent."""
@@ -69,45 +83,63 @@ class Framing:
         framed = Framed([], [])
         for payload in payloads:
             key = (self._n_samples, times[0] if times else 0) if restart else None
-            flags = RESTART if restart else 0
-            body = payload.body
-            if payload.kind == READINGS and section is not None:
-                prefix = _with_length(section)
-                body = prefix + body
-                flags |= TIMED
-                framed.spent.append(("times", len(prefix)))
-            data = self._packed(Payload(payload.kind, body), flags, before if restart else self.chain)
+            body = Body(
+                self._n_samples if restart and self._is_numbered else None,
+                section if payload.kind == READINGS else None,
+                payload.body,
+            )
+            flags = (RESTART if restart else 0) | (TIMED if body.section is not None else 0)
+            data = self._packed(Payload(payload.kind, body.to_bytes()), flags, before if restart else self.chain)
+            frame = self.checks.open(data, None if restart else self.chain)
+            digest = self.codec.digest if payload.kind == READINGS else None
+            self.chain = self.checks.after(self.chain, frame, data, digest)
+            framed.frames.append(SentFrame(data, key, self._n_frames + len(framed.frames)))
+            framed.spent.extend(body.parts(payload.kind, len(data)).items())
             restart = False
-            framed.frames.append(SentFrame(data, key))
-            self.chain = self.chain.after(data, self.codec.digest if payload.kind == READINGS else None)
-            framed.spent.append(("framing", len(data) - len(body)))
-            framed.spent.append(("readings" if payload.kind == READINGS else "dictionary", len(payload.body)))
         return framed
 
-    def settle(self, rows: FloatArray) -> None:
+    def settle(self, framed: Framed, rows: FloatArray) -> None:
         """Count samples whose frames are sent."""
         self._since_key += rows.size
         self._n_samples += len(rows)
+        self._n_frames += len(framed.frames)
 
     def _restart(self) -> None:
         self.codec.restart()
         if self._times is not None:
             self._times.restart()
-        self.chain = Chain()
+        self.chain = self.checks.start
         self._since_key = 0
         self.restarting = False
 
-    @staticmethod
-    def _packed(payload: Payload, flags: int, chain: Chain | None) -> bytes:
+    def _packed(self, payload: Payload, flags: int, chain: Chain | None) -> bytes:
         if payload.kind == READINGS and not flags:
             assert chain is not None
-            data = pack_plain(payload.body, chain)
+            data = self.checks.pack_plain(payload.body, chain)
             # A plain frame may happen to begin as a header does; a marked one never does.
-            return pack_marked(READINGS, 0, payload.body, chain) if data.startswith(MAGIC[:3]) else data
-        return pack_marked(payload.kind, flags, payload.body, chain)
+            if not data.startswith(MAGIC):
+                return data
+        return self.checks.pack_marked(payload.kind, flags, payload.body, chain)
 
+    def state(self) -> dict[str, Any]:
+        """Return all that samples have changed."""
+        return {
+            "codec": self.codec.state(),
+            "times": None if self._times is None else self._times.to_plain(),
+            "chain": list(self.chain),
+            "restarting": self.restarting,
+            "since_key": self._since_key,
+            "sample": self._n_samples,
+            "next": self._n_frames,
+        }
 
-def _with_length(section: bytes) -> bytes:
-    prefix = bytearray()
-    put_varint(prefix, len(section))
-    return bytes(prefix) + section
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on where another framing, or a decoder, of the same stream has stopped."""
+        self.codec.set_state(state["codec"])
+        if self._times is not None:
+            self._times.from_plain(state["times"])
+        self.chain = Chain(*map(int, state["chain"]))
+        self.restarting = bool(state["restarting"])
+        self._since_key, self._n_samples, self._n_frames = (
+            int(state[name]) for name in ("since_key", "sample", "next")
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,21 @@ class SampleTimes:
         self._step = 0
         self._quantum = 1
         self._bits: IntArray = np.full(INTEGER_BITS, EVEN, dtype=np.int64)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the state as integers, and lists of them."""
+        return {
+            "last": [] if self._last is None else [self._last],
+            "step": self._step,
+            "quantum": self._quantum,
+            "adaptive": self._bits.tolist(),
+        }
+
+    def from_plain(self, plain: dict[str, Any]) -> None:
+        """Take over a state that `to_plain` returned."""
+        self._last = plain["last"][0] if plain["last"] else None
+        self._step, self._quantum = plain["step"], plain["quantum"]
+        self._bits[:] = plain["adaptive"]
 
     def _expected(self, count: int) -> list[int]:
         if self._last is None:

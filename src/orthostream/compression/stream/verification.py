@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +31,16 @@ class Verification:
         self._decoder = Decoder(max_sensors=len(header.schema.columns), accelerate=accelerate)
         self._decoder.push(header.to_bytes())
 
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take over the state of the side that encodes, or of a decoder."""
+        self._decoder.set_state({"lost": False} | state)
+
     def decoded(self, frames: Sequence[bytes], rows: FloatArray, times: list[int]) -> FloatArray:
         """Return what frames decode to; raise FrameError if that is not what was measured, within the bound."""
         values: FloatArray = np.empty((0, rows.shape[1]))
         stamps = None
         for frame in frames:
-            values, stamps = self._decoder.push(frame)
+            values, stamps = self._decoder.take(self._decoder.open_frame(frame), frame)
         same = values.shape == rows.shape and np.array_equal(np.isnan(values), np.isnan(rows))
         if not same or not np.array_equal(values[np.isinf(rows)], rows[np.isinf(rows)]):
             raise FrameError("what was encoded does not decode to what was measured; nothing was sent")

@@ -9,7 +9,7 @@ from orthostream._checks import positive
 from orthostream.compression.targets.per_sensor import frozen
 from orthostream.compression.targets.target import Target
 
-#: Samples of a frame in a file at most: the transform codec adapts from frame to frame.
+#: Samples of a frame at most: the transform codec adapts from frame to frame.
 _ADAPTING = 96
 
 
@@ -23,6 +23,9 @@ class AverageTarget(Target):
     def options(self, period: int) -> dict[str, Any]:
         learn = {"learn": True} if self.learn else {}
         return learn | ({"period": period} if period else {}) | self.in_header
+
+    def samples_per_frame(self, n_sensors: int) -> int:
+        return min(super().samples_per_frame(n_sensors), _ADAPTING)
 
     def samples_per_frame_in_file(self, n_sensors: int) -> int:
         return min(super().samples_per_frame_in_file(n_sensors), _ADAPTING)

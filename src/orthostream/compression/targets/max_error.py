@@ -49,7 +49,7 @@ class MaxError(Target):
         return thawed(self.error)
 
     def options(self, period: int) -> dict[str, Any]:
-        return {"period": period}
+        return {"period": period} if period else {}
 
     def bound(self, columns: Sequence[Column]) -> ErrorBound:
         return ErrorBound.of(columns, absolute=per_sensor(self.key, self.error, len(columns)))

@@ -73,5 +73,8 @@ class Paper(Target):
         given = {each.name: getattr(self, each.name) for each in fields(self) if each.name != self.key}
         return {name: value for name, value in given.items() if value is not None} | self.in_header
 
+    def samples_per_frame(self, n_sensors: int) -> int:
+        return SAMPLES_PER_FRAME
+
     def samples_per_frame_in_file(self, n_sensors: int) -> int:
         return SAMPLES_PER_FRAME

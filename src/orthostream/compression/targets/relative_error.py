@@ -48,7 +48,7 @@ class RelativeError(Target):
         return thawed(self.fraction)
 
     def options(self, period: int) -> dict[str, Any]:
-        return {"period": period}
+        return {"period": period} if period else {}
 
     def bound(self, columns: Sequence[Column]) -> ErrorBound:
         return ErrorBound.of(columns, relative=per_sensor(self.key, self.fraction, len(columns)))

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from orthostream.compression.schema import Column
 from orthostream.compression.targets.error_bound import ErrorBound
 
-#: Samples of a frame that somebody waits for.
-SAMPLES_PER_FRAME = 24
+#: Samples of a frame that somebody waits for, and readings if that makes more of them.
+SAMPLES_PER_FRAME, _READINGS_PER_FRAME = 24, 256
 #: Readings of a frame in a file, where nobody waits for it.
 _READINGS_IN_FILE = 1 << 14
 
@@ -60,10 +60,9 @@ class Target(ABC):
         """Return the error that it promises of every single reading, None if it promises none."""
         return None
 
-    @property
-    def samples_per_frame(self) -> int:
-        """Samples of a frame in a stream, where somebody waits for them."""
-        return SAMPLES_PER_FRAME
+    def samples_per_frame(self, n_sensors: int) -> int:
+        """Return the samples of a frame in a stream, where somebody waits for them."""
+        return max(SAMPLES_PER_FRAME, _READINGS_PER_FRAME // max(n_sensors, 1))
 
     def samples_per_frame_in_file(self, n_sensors: int) -> int:
         """Return the samples of a frame in a file, where larger frames cost fewer bits."""

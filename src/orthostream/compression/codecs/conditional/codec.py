@@ -24,6 +24,7 @@ from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.codecs.conditional.watch import LatticeWatch
 from orthostream.compression.codecs.conditional.work import WorkPerByte, WorkPerFrame
+from orthostream.compression.codecs.plain_state import arrays_of, fill_arrays, set_values, values_of
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
@@ -37,6 +38,8 @@ _TOO_MANY = 0.02
 _LONGEST = 96
 #: Of 65,536, what the first symbol of a payload leaves free at the top: no payload begins with the byte 255.
 _KEPT_FREE = 256
+#: What a state holds beside the lattice and the groups.
+_SHARED = ("_counts", "_last_count", "wants_restart")
 
 
 class ConditionalCodec(Codec):
@@ -105,6 +108,29 @@ class ConditionalCodec(Codec):
         for part in self._groups:
             value = (value * 0x01000193 ^ int(part.clock[HASH])) & 0xFFFFFFFF
         return value ^ self._changed
+
+    def state(self) -> dict[str, Any]:
+        if self._lattice is None:
+            return {"opening": None}
+        groups = np.zeros(self.n_sensors, dtype=np.int64)
+        for number, members in enumerate(self._members):
+            groups[members] = number
+        opening = self._lattice.to_bytes() + groups_to_bytes(groups)
+        return {
+            "opening": np.frombuffer(opening, dtype=np.uint8).copy(),
+            "groups": arrays_of(self._groups),
+            "shared": values_of(self, _SHARED),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self.restart()
+        if state["opening"] is None:
+            return
+        reader = Reader(state["opening"].tobytes())
+        self._lattice = Lattice.read(reader, self.n_sensors)
+        self._open(read_groups(reader, self.n_sensors))
+        fill_arrays(self._groups, state["groups"])
+        set_values(self, state["shared"], _SHARED)
 
     @property
     def bits(self) -> dict[str, float]:

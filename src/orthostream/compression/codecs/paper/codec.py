@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,15 @@ from orthostream.compression.codecs.paper.dictionary_update.givens import check_
 from orthostream.compression.codecs.paper.dictionary_update.plane_rotations import n_rotations
 from orthostream.compression.codecs.paper.dictionary_update.rotation_delta import LEAST_ERROR
 from orthostream.compression.codecs.paper.payload import CodeLayout
+from orthostream.compression.codecs.paper.saved_learner import learner_from_bytes, learner_to_bytes
+from orthostream.compression.codecs.plain_state import checked_array, set_values, values_of
 from orthostream.dictionary import OrthogonalDictionaryLearning
 from orthostream.dictionary.missing import complete
 from orthostream.dictionary.sparse_coding import keep_largest
 
 #: Each fit of the gaps of a sample brings its code closer to the best for the readings alone.
 _FITS = 10
+_ERRORS = ("_held_error", "_learnt_error")
 _PARTS = ("dictionary", "indices", "values", "mask", "header")
 
 
@@ -123,6 +127,28 @@ class PaperCodec(Codec):
         self._held_error, self._learnt_error = 0.0, 0.0
         self.values_sent = dict.fromkeys(_PARTS, 0)
         self.bytes_sent = dict.fromkeys(_PARTS, 0.0)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "dictionary": self._dictionary.state(),
+            "missing": self._missing.astype(np.uint8),
+            "learner": learner_to_bytes(self._learner),
+            "errors": values_of(self, _ERRORS),
+            "values_sent": dict(self.values_sent),
+            "bytes_sent": dict(self.bytes_sent),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self.restart()
+        self._dictionary.set_state(state["dictionary"])
+        self._missing = checked_array(state["missing"], "uint8", (self.n_sensors,), "missing") != 0
+        if state["learner"] is not None:
+            self._learner = learner_from_bytes(state["learner"])
+            if self._learner.raw_components_.shape != self._dictionary.components.shape:
+                raise ValueError("the learner has another shape than the dictionary.")
+        set_values(self, state["errors"], _ERRORS)
+        self.values_sent = {part: int(state["values_sent"][part]) for part in _PARTS}
+        self.bytes_sent = {part: float(state["bytes_sent"][part]) for part in _PARTS}
 
     @property
     def digest(self) -> int:

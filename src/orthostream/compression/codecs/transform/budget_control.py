@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from orthostream.compression.codecs.transform.step_size import step_size
 
@@ -48,6 +49,9 @@ class BudgetControl:
     >>> control.allows(n_bytes=100, readings=10), control.allows(n_bytes=200, readings=10)
     (True, False)
     """
+
+    NAMES: ClassVar = ("level", "bits", "readings", "_rows", "_fixed", "_cost", "_weight")
+    """What changes, for a state that is saved."""
 
     def __init__(self, bits_per_reading: float, level: int) -> None:
         self.bits_per_reading = bits_per_reading

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from orthostream._checks import between, integer
 from orthostream._typing import BoolArray, FloatArray
 from orthostream.compression.codecs.codec import MOST_READINGS_PER_BYTE, READINGS, Codec, Payload
+from orthostream.compression.codecs.plain_state import set_values, values_of
 from orthostream.compression.codecs.transform.block import Block, Past, completed
 from orthostream.compression.codecs.transform.budget_control import BudgetControl
 from orthostream.compression.codecs.transform.dictionary_offer import DictionaryOffer
@@ -126,6 +127,23 @@ class TransformCodec(Codec):
         self._state = SharedState(self.n_sensors, self.period, self.fast)
         self._control: ErrorControl | BudgetControl | None = None
         self._offer = DictionaryOffer() if self.learn else None
+
+    def state(self) -> dict[str, Any]:
+        control, offer = self._control, self._offer
+        return {
+            "shared": self._state.state(),
+            "control": None if control is None else values_of(control, control.NAMES),
+            "offer": None if offer is None else offer.state(),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self.restart()
+        self._state.set_state(state["shared"])
+        if state["control"] is not None:
+            self._control = self._first_control(np.empty((0, self.n_sensors)))
+            set_values(self._control, state["control"], self._control.NAMES)
+        if self._offer is not None and state["offer"] is not None:
+            self._offer.set_state(state["offer"], self.n_sensors)
 
     @property
     def digest(self) -> int:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 
 from orthostream import OrthogonalDictionaryLearning
 from orthostream._typing import FloatArray
 from orthostream.compression.codecs.codec import Payload
+from orthostream.compression.codecs.paper.saved_learner import learner_from_bytes, learner_to_bytes
+from orthostream.compression.codecs.plain_state import checked_array
 from orthostream.compression.codecs.transform.adapted_basis import seeded
 from orthostream.compression.codecs.transform.shared_state import SharedState
 
@@ -32,6 +35,20 @@ class DictionaryOffer:
         self._learner = OrthogonalDictionaryLearning.preset("compression", random_state=0)
         self._residuals: list[FloatArray] = []
         self._rows = 0
+
+    def state(self) -> dict[str, Any]:
+        """Return what was learnt, and the samples of the next look."""
+        residuals = [np.array(part) for part in self._residuals]
+        return {"learner": learner_to_bytes(self._learner), "residuals": residuals}
+
+    def set_state(self, state: dict[str, Any], n_sensors: int) -> None:
+        """Go on with a state that was saved."""
+        if state["learner"] is not None:
+            self._learner = learner_from_bytes(state["learner"])
+            if self._learner.raw_components_.shape[1] != n_sensors:
+                raise ValueError(f"the learner is not one of {n_sensors} sensors.")
+        parts = [checked_array(part, "float64", (len(part), n_sensors), "residuals") for part in state["residuals"]]
+        self._residuals, self._rows = parts, sum(map(len, parts))
 
     def learn(self, centred: FloatArray, residuals: FloatArray) -> None:
         """Take in samples around their mean, NaN where missing, and what was not predicted of them."""

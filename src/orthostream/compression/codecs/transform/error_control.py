@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from orthostream.compression.codecs.transform.step_size import nearest_level, step_size
 
@@ -42,6 +43,9 @@ class ErrorControl:
     >>> control.allows(squares=25.0, readings=24), control.allows(squares=23.0, readings=24)
     (False, True)
     """
+
+    NAMES: ClassVar = ("level", "squares", "readings", "_rows", "_worth", "_weight")
+    """What changes, for a state that is saved."""
 
     def __init__(self, rmse: float) -> None:
         self.rmse = rmse

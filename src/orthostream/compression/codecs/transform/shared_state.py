@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
 
 from orthostream._typing import BoolArray, FloatArray, IntArray
 from orthostream.compression.codecs.codec import Payload
 from orthostream.compression.codecs.paper.dictionary_update import QuantisedDictionary
+from orthostream.compression.codecs.plain_state import checked_array, set_values, values_of
 from orthostream.compression.codecs.transform.adapted_basis import AdaptedBasis
 from orthostream.compression.codecs.transform.block import Block, Past, first_past, past_of_one
 from orthostream.compression.codecs.transform.level_coder import MOST_ROWS
@@ -21,6 +23,13 @@ from orthostream.compression.codecs.transform.symbol_model import SymbolModel
 MOST_ATOMS = 8
 #: A sensor whose readings were outliers for so many samples has moved for good: predictions start from them.
 _BELIEVED_AFTER = 24
+#: What a state holds of the basis, of the symbols, and of the rest.
+_BASIS = ("components", "moment", "_waiting")
+_SYMBOLS = (
+    *("header", "n_rows", "habits", "levels", "activity", "sizes"),
+    *("plane_bits", "planes", "outliers", "level_bits", "last_outliers"),
+)
+_OWN = ("level", "is_new", "digest", "_outlier_for")
 
 
 class SharedState:
@@ -44,6 +53,27 @@ class SharedState:
         self.digest = zlib.crc32(struct.pack("<II", n_sensors, period))
         self._outlier_for = np.zeros(n_sensors, dtype=np.int64)
         self._dictionary: QuantisedDictionary | None = None
+
+    def state(self) -> dict[str, Any]:
+        """Return all of it as plain values and arrays."""
+        return {
+            "past": {"history": np.array(self.past.history), "mean": np.array(self.past.mean)},
+            "basis": values_of(self.basis, _BASIS),
+            "symbols": values_of(self.symbols, _SYMBOLS),
+            "own": values_of(self, _OWN),
+            "dictionary": None if self._dictionary is None else self._dictionary.state(),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take over a state that was returned."""
+        history = checked_array(state["past"]["history"], "float64", self.past.history.shape, "history")
+        mean = checked_array(state["past"]["mean"], "float64", self.past.mean.shape, "mean")
+        self.past = self.past._replace(history=history.copy(), mean=mean.copy())
+        set_values(self.basis, state["basis"], _BASIS)
+        set_values(self.symbols, state["symbols"], _SYMBOLS)
+        set_values(self, state["own"], _OWN)
+        if state["dictionary"] is not None:
+            self.dictionary.set_state(state["dictionary"])
 
     @property
     def dictionary(self) -> QuantisedDictionary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from orthostream.compression.codecs.paper.dictionary_update.rotation_delta impor
     pack_levels,
     unpack_levels,
 )
+from orthostream.compression.codecs.plain_state import checked_array
 from orthostream.compression.errors import FrameError
 
 #: Features that a dictionary may have at most: its basis takes 32 MB.
@@ -92,6 +94,15 @@ class QuantisedDictionary:
     def components(self) -> FloatArray:
         """The atoms, one in each row; not to be written to."""
         return self._basis[: self.n_components]
+
+    def state(self) -> dict[str, Any]:
+        """Return the dictionary that is held."""
+        return {"basis": np.array(self._basis), "epoch": self.epoch, "digest": self.digest}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Hold the dictionary of another side."""
+        basis = checked_array(state["basis"], "float64", self._basis.shape, "basis").copy()
+        self._take(basis, int(state["epoch"]), int(state["digest"]))
 
     # -- the side that learns ------------------------------------------------------------------------------------
 

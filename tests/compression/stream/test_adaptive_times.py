@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orthostream.compression.adaptive_times import AdaptiveTimes
+from orthostream.compression.stream.adaptive_times import AdaptiveTimes
 from orthostream.compression.errors import FrameError
 
 LEAST, MOST = -(2**63), 2**63 - 1

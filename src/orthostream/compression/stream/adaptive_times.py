@@ -13,8 +13,8 @@ from typing import Any
 
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.range_coder import EVEN
-from orthostream.compression.time_bits import LEARNING, LENGTH_BITS, SIGNED_BITS, Learning, TimeBits, code_signed
-from orthostream.compression.time_predictors import Grid, MeanStep
+from orthostream.compression.stream.time_bits import LEARNING, LENGTH_BITS, SIGNED_BITS, Learning, TimeBits, code_signed
+from orthostream.compression.stream.time_predictors import Grid, MeanStep
 
 #: The residual descriptions: distance to the grid, to the last time and the mean step, to the last time.
 _GRID, _MEAN, _LAST = range(3)

@@ -1,0 +1,90 @@
+"""Going on after damage: the next frame of a file that a reader can begin at, and what was lost before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from orthostream.compression.errors import FrameError
+from orthostream.compression.file.ending import Key
+from orthostream.compression.stream.checks import Checks
+from orthostream.compression.stream.frame import LONGEST, RESTART, UPDATE, Frame
+from orthostream.compression.varint import Reader
+
+#: First bytes of frames that restart the state.
+_MARKS = re.compile(rb"[\x08-\x0a\x18\x28-\x2a\x38]")
+_LONGEST_LENGTH = 4
+#: Frames that are longer than this are only looked for until so many bytes were checked.
+_LONG, _PATIENCE = 1 << 16, 1 << 30
+
+
+class LostStretch(NamedTuple):
+    """Samples of a file that could not be read.
+
+    Attributes
+    ----------
+    first, last : int
+        Numbers of the first and the last sample; None for the last where it is not known, because none follow.
+    before, after : int or None
+        Times of the samples before and after, where there are any.
+    start, stop : int
+        Where their bytes begin and end in the file.
+    """
+
+    first: int
+    last: int | None
+    before: int | None
+    after: int | None
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        count = "an unknown number of samples" if self.last is None else f"{self.last - self.first + 1} samples"
+        return f"{count} from number {self.first} on (bytes {self.start} to {self.stop - 1})"
+
+
+def next_key(data: bytes, offset: int, checks: Checks, keys: Sequence[Key] | None) -> int | None:
+    """Return where, after its first byte, the rest of a file has a frame that a reader can begin at.
+
+    Parameters
+    ----------
+    data : bytes
+        The rest of a file from some frame on.
+    offset : int
+        Where that begins in the file.
+    checks : Checks
+    keys : sequence of Key, optional
+        What the end of the file says; where it is missing, all places are tried.
+    """
+    for key in keys or ():
+        if key.offset > offset and _frame_at(data, key.offset - offset, checks) is not None:
+            return key.offset - offset
+    if keys is not None:
+        return None
+    return next(_scan(data, checks), None)
+
+
+def _frame_at(data: bytes, at: int, checks: Checks) -> Frame | None:
+    """Return the frame at a place, if it is one that restarts the state."""
+    reader = Reader(data, at)
+    try:
+        frame = checks.open_alone(reader.take(reader.varint(LONGEST)))
+    except FrameError:
+        return None
+    return frame if frame is not None and frame.flags & RESTART and frame.kind <= UPDATE else None
+
+
+def _scan(data: bytes, checks: Checks) -> Iterator[int]:
+    """Yield all places after the first byte at which there is a frame that restarts the state."""
+    patience = _PATIENCE
+    for match in _MARKS.finditer(data, 2):
+        mark = match.start()
+        for at in range(mark - 1, max(mark - 1 - _LONGEST_LENGTH, 0), -1):
+            if (data[at] < 0x80) != (at == mark - 1):
+                break
+            size = sum((data[i] & 0x7F) << 7 * (i - at) for i in range(at, mark))
+            if size > _LONG:
+                patience -= size
+            if (size <= _LONG or patience > 0) and _frame_at(data, at, checks) is not None:
+                yield at
