@@ -210,7 +210,8 @@ class Decoder:
         with restoring():
             fresh = self._fresh(self.header)
             fresh.codec.set_state(state["codec"])
-            fresh.times.from_plain(state["times"])
+            if self.header.schema.time is not None:
+                fresh.times.from_plain(state["times"])
             self._state = fresh._replace(chain=Chain(*map(int, state["chain"])), sample=int(state["sample"]))
             self._numbers.next = int(state["next"])
             self.lost = bool(state["lost"])

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -47,9 +47,10 @@ def load_state(place: Place | BinaryIO, what: str) -> dict[str, Any]:
     """Return what was saved; raise FrameError if it is damaged, or something else."""
     data = Path(place).read_bytes() if isinstance(place, str | os.PathLike) else place.read()
     found = unpack_state(data)
-    if found.get("what") != what or not isinstance(found.get("content"), dict):
+    kind, content = found.get("what"), found.get("content")
+    if not isinstance(kind, str) or kind != what or not isinstance(content, dict):
         raise FrameError(f"the bytes are no saved {what}")
-    return cast(dict[str, Any], found["content"])
+    return content
 
 
 @contextmanager
