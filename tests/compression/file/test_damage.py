@@ -190,7 +190,7 @@ class TestPutTogether:
         assert [(lost.first, lost.last) for lost in reader.lost] == [(75, 149)]
 
     def test_swapped_key_segments(self, data: bytes) -> None:
-        first, one, two, three = (key.offset for key in keys_of(data))
+        _, one, two, three = (key.offset for key in keys_of(data))
         mixed = data[:one] + data[two:three] + data[one:two] + data[three:]
         with pytest.raises(FrameError, match="begins with sample 150 where sample 75 is due"):
             all_of(mixed)

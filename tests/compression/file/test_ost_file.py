@@ -50,9 +50,7 @@ def everything(source: Source | bytes) -> tuple[np.ndarray, np.ndarray | None, b
     return values, times, reader.complete
 
 
-@pytest.fixture(
-    params=[(False, 2), (True, 2), (True, 1)], ids=["without times", "with times", "with times, version 1"]
-)
+@pytest.fixture(params=[(False, 2), (True, 2), (True, 1)], ids=["without times", "with times", "with times, version 1"])
 def small(
     request: pytest.FixtureRequest, make_readings: Make, timed_schema: Callable[..., Schema]
 ) -> tuple[object, ...]:
