@@ -1,4 +1,4 @@
-"""Files that were damaged, forged or put together from others: never wrong samples, and as many right ones as can be."""
+"""Files that were damaged, forged or put together from others: no wrong samples, and as many right ones as can be."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_several_stretches(data: bytes) -> None:
     damaged = bytearray(data)
     for key in (keys[1], keys[3]):
         damaged[key.offset + 5] ^= 255
-    values, times, reader = all_of(bytes(damaged), recover=True)
+    _, times, reader = all_of(bytes(damaged), recover=True)
     assert [(lost.first, lost.last) for lost in reader.lost] == [(75, 149), (225, 299)]
     assert (times // STEP).tolist() == [*range(75), *range(150, 225)]
     assert "75 samples from number 75 on" in str(reader.lost[0])

@@ -154,11 +154,13 @@ def places(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("name", ["max_error", "rmse", "paper"])
 @pytest.mark.filterwarnings("ignore")
-def test_forged_states_with_a_right_checksum(name: str, make_readings: Make) -> None:
+def test_forged_states_with_a_right_checksum(
+    name: str, make_readings: Make, timed_schema: Callable[..., Schema]
+) -> None:
     """Whoever can make a checksum can make an encoder that encodes nonsense, but nothing else."""
     target, words = TARGETS[name]
-    encoder = Encoder(3, target, samples_per_frame=5, **words)
-    encoder.push(make_readings(13))
+    encoder = Encoder(timed_schema(3), target, samples_per_frame=5, **words)
+    encoder.push(make_readings(13), np.arange(13))
     file = io.BytesIO()
     encoder.save(file)
     tree = unpack_state(file.getvalue())
