@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orthostream.compression.stream.adaptive_times import AdaptiveTimes
 from orthostream.compression.errors import FrameError
+from orthostream.compression.stream.adaptive_times import AdaptiveTimes
 
 _FOLDER = Path(__file__).parents[2] / "examples" / "c"
 #: Reads lines of a count and a section in hexadecimal, or "-" for none, and prints times; "restart" forgets.

@@ -45,11 +45,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--columns", nargs="+", metavar="COLUMN", help="the columns to write (all)")
     parser.add_argument("--format", choices=FORMATS, help="format of the table (by its name)")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    parser.add_argument(
+        "--recover", action="store_true", help="go on after damage, with all readings that can still be decoded"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the table; the exit code is 1 if the file is damaged or cut short and only its beginning was written."""
+    """Write the table; the exit code is 1 if the file is damaged or cut short and only a part of it was written."""
     from orthostream.compression.file.reader import OstReader
     from orthostream.compression.tables.parquet_writer import TypeMismatchError
 
@@ -60,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         as_float: set[str] = set()
         while True:
             file.seek(0)
-            reader = OstReader(file)
+            reader = OstReader(file, recover=options.recover)
             check_output(target, options.force, source)
             try:
                 with trouble_with(target), whole_output(target, in_one_go=kind == "parquet") as out:
@@ -97,11 +100,13 @@ def _write(
                     writer.write(rows[:, places], times)
                     progress(file.tell() / size)
             except FrameError as error:
-                warning = f"damaged ({error}): the readings before that were written"
+                warning = f"damaged ({error}): the readings before that were written; --recover goes on after it"
         writer.close()
     except BaseException:
         writer.abandon()
         raise
+    if not warning and reader.lost:
+        warning = f"damaged; lost: {'; '.join(map(str, reader.lost))}; all other readings were written"
     if not warning and not pieces.complete:
         warning = "cut short: all complete frames were written, the rest is lost"
     if warning:

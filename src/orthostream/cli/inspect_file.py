@@ -30,6 +30,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--column", action="append", metavar="NAME", help="a column to draw; repeatable (the first four)"
     )
+    parser.add_argument("--recover", action="store_true", help="go on after damage, and say what is lost")
     parser.add_argument("--samples", type=int, default=500, metavar="K", help="samples to draw (500)")
     parser.set_defaults(run=run)
 
@@ -44,14 +45,18 @@ def run(options: argparse.Namespace) -> int:
     if options.plot is not None:
         _check_plot(options)
     with trouble_with(options.input), seekable_input(options.input) as file:
-        reader = OstReader(file)
+        reader = OstReader(file, recover=options.recover)
         info = reader.info()
         schema = reader.schema
         if options.plot is not None:
             file.seek(0)
             with trouble_with(options.plot):
-                draw(OstReader(file), info, options)
-        text = json.dumps(_described(info, schema), indent=1) if options.json else _text(options.input, info, schema)
+                draw(OstReader(file, recover=options.recover), info, options)
+        lost = [str(stretch) for stretch in reader.lost]
+        if options.json:
+            text = json.dumps(_described(info, schema), indent=1)
+        else:
+            text = _text(options.input, info, schema, lost)
     with trouble_with("standard output"):
         print(text, flush=True)
     return 0 if info["complete"] else 1
@@ -78,7 +83,14 @@ def _described(info: dict[str, Any], schema: Schema) -> dict[str, Any]:
     return {**info, "columns": columns, "time": time}
 
 
-def _text(path: str, info: dict[str, Any], schema: Schema) -> str:
+def _state(info: dict[str, Any], lost: list[str]) -> str:
+    """Return what is wrong with a file, if anything is."""
+    if lost:
+        return ", DAMAGED"
+    return "" if info["complete"] else ", CUT SHORT: its end is missing"
+
+
+def _text(path: str, info: dict[str, Any], schema: Schema, lost: list[str]) -> str:
     """Return what `inspect` prints about a file."""
     import numpy as np
 
@@ -86,10 +98,8 @@ def _text(path: str, info: dict[str, Any], schema: Schema) -> str:
 
     missing = info["n_missing"] / max(info["n_readings"] + info["n_missing"], 1)
     lines = [
-        (
-            "file",
-            f"{path}, version {info['version']}" + ("" if info["complete"] else ", CUT SHORT: its end is missing"),
-        ),
+        ("file", f"{path}, version {info['version']}{_state(info, lost)}"),
+        *(("lost", stretch) for stretch in lost),
         ("codec", f"{info['codec']}, basis: {info['basis']}"),
         ("target", _target_text(info["target"])),
         ("columns", f"{len(schema.columns)}: {_names(schema)}"),
@@ -104,7 +114,7 @@ def _text(path: str, info: dict[str, Any], schema: Schema) -> str:
     ]
     if schema.time is not None and info["first_time"] is not None:
         first, last = time_texts(np.array([info["first_time"], info["last_time"]]), schema.time)
-        lines.insert(5, ("times", f"{first} to {last}"))
+        lines.insert(5 + len(lost), ("times", f"{first} to {last}"))
     observed = max(info["n_readings"], 1)
     whole = {name: 8.0 * size for name, size in info["bytes_by_component"].items()}
     for title, bits in (("", whole), ("of the readings:", info["bits_by_component"])):

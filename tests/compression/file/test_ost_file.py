@@ -50,15 +50,16 @@ def everything(source: Source | bytes) -> tuple[np.ndarray, np.ndarray | None, b
     return values, times, reader.complete
 
 
-@pytest.fixture(params=[False, True], ids=["without times", "with times"])
+@pytest.fixture(params=[(False, 2), (True, 2), (True, 1)], ids=["without times", "with times", "with times, version 1"])
 def small(
     request: pytest.FixtureRequest, make_readings: Make, timed_schema: Callable[..., Schema]
 ) -> tuple[object, ...]:
     """A schema, readings, times and a file of a few hundred bytes with several keys."""
     rows = make_readings(40, 2)
-    times = np.cumsum(np.random.default_rng(0).integers(1, 9, 40)) * 60 if request.param else None
-    schema = timed_schema(2) if request.param else Schema.of(2)
-    return schema, rows, times, written(rows, times, schema, samples_per_frame=5, key_every=30)
+    timed, version = request.param
+    times = np.cumsum(np.random.default_rng(0).integers(1, 9, 40)) * 60 if timed else None
+    schema = timed_schema(2) if timed else Schema.of(2)
+    return schema, rows, times, written(rows, times, schema, samples_per_frame=5, key_every=30, version=version)
 
 
 def test_a_file_comes_back(small: tuple) -> None:
@@ -289,6 +290,45 @@ def test_what_is_in_a_file(small: tuple) -> None:
     assert (info["first_time"], info["last_time"]) == ((None, None) if times is None else (times[0], times[-1]))
 
 
+def test_the_same_readings_make_the_same_file(small: tuple) -> None:
+    schema, rows, times, data = small
+    version = OstReader(io.BytesIO(data)).header.version
+    assert written(rows, times, schema, samples_per_frame=5, key_every=30, version=version) == data
+    other = written(rows + 1.0, times, schema, samples_per_frame=5, key_every=30, version=version)
+    assert OstReader(io.BytesIO(other)).header.stream != OstReader(io.BytesIO(data)).header.stream or version == 1
+
+
+@pytest.mark.parametrize("error", [0, 0.1, 0.25])
+def test_a_small_file_has_a_small_frame_around_it(error: float, make_readings: Make) -> None:
+    reader = OstReader(io.BytesIO(written(make_readings(50, 1), None, Schema.of(1), max_error=error)))
+    info = reader.info()
+    assert info["frames"] == 1
+    assert info["bytes"] - info["bytes_by_component"]["readings"] <= 60
+    assert info["version"] == 2 and info["bytes_by_component"]["trailer"] <= 22
+
+
+def test_errors_at_the_end_are_rounded_up(make_readings: Make) -> None:
+    file = io.BytesIO()
+    with OstWriter(file, Schema.of(3), max_error=0.17) as writer:
+        writer.write(make_readings(50))
+    achieved = writer.encoder.achieved
+    reader = OstReader(io.BytesIO(file.getvalue()))
+    list(reader)
+    for kept, exact in zip(reader.achieved, (achieved.max_error, achieved.sum_of_squares), strict=True):
+        assert exact <= kept <= exact * (1 + 2**-23)
+
+
+def test_errors_that_nobody_looked_at(make_readings: Make) -> None:
+    data = written(make_readings(), None, Schema.of(3), verify=False)
+    info = OstReader(io.BytesIO(data)).info()
+    assert info["complete"] and info["max_error_achieved"] is None
+
+
+def test_a_file_needs_checksums() -> None:
+    with pytest.raises(ValueError, match="always have checksums"):
+        OstWriter(io.BytesIO(), Schema.of(1), max_error=1, checksums=False)
+
+
 @pytest.mark.parametrize(
     "words", [{"relative_error": 0.01}, {"rmse": 0.05}, {"bits_per_reading": 3.0}, {"n_nonzero": 1}]
 )
@@ -303,3 +343,16 @@ def test_appending_with_every_target(make_readings: Make, words: dict[str, float
     values, _, complete = everything(data.getvalue())
     assert complete and len(values) == 60
     np.testing.assert_array_equal(values[:40], before)
+    assert OstReader(io.BytesIO(data.getvalue())).info()["key_frames"] == 1
+
+
+def test_appending_goes_on_with_all_that_was_learnt(make_readings: Make) -> None:
+    rows, file = make_readings(300, 3), io.BytesIO()
+    in_one_go = written(rows, None, Schema.of(3), samples_per_frame=10)
+    for start in range(0, 300, 50):
+        file.seek(0)
+        with OstWriter(file, Schema.of(3), append=start > 0, max_error=0.1, samples_per_frame=10) as writer:
+            writer.write(rows[start : start + 50])
+    # Sums of errors at the end are rounded up each time.
+    size = OstReader(io.BytesIO(in_one_go)).info()["bytes_by_component"]["trailer"]
+    assert file.getvalue()[:-size] == in_one_go[:-size]

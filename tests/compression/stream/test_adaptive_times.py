@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orthostream.compression.stream.adaptive_times import AdaptiveTimes
 from orthostream.compression.errors import FrameError
+from orthostream.compression.stream.adaptive_times import AdaptiveTimes
 
 LEAST, MOST = -(2**63), 2**63 - 1
 K = np.arange(3000)

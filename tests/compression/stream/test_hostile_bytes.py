@@ -102,7 +102,15 @@ def test_random_bytes_after_a_header(data: bytes) -> None:
 def test_odd_headers(target: str, version: int) -> None:
     base = json.dumps(plain_header(**TARGETS[target]))
     places = [(key,) for key in ("codec", "options", "target", "n", "name", "unit", "dtype", "time", "kind")]
-    options = {*json.loads(base).get("options", {}), "period", "n_sensors", "rmse", "n_nonzero", "value_bits", "angle_bits"}
+    options = {
+        *json.loads(base).get("options", {}),
+        "period",
+        "n_sensors",
+        "rmse",
+        "n_nonzero",
+        "value_bits",
+        "angle_bits",
+    }
     places += [("options", key) for key in sorted(options)]
     for place in places:
         for value in ODD:

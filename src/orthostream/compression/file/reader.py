@@ -230,9 +230,11 @@ class OstReader:
                 return None
             self._source.skip(place)
             self.decoder.lost = True
-            if not self._is_numbered and end is not None:
-                self.n_samples = next(key.sample for key in end.keys or () if key.offset == self._source.offset)
-            self._is_counted = self._is_numbered or end is not None
+            if not self._is_numbered:
+                keys = () if end is None else end.keys or ()
+                samples = [key.sample for key in keys if key.offset == self._source.offset]
+                self.n_samples = samples[0] if samples else self.n_samples
+                self._is_counted = bool(samples)
             try:
                 return self._step()
             except FrameError:

@@ -55,13 +55,14 @@ def next_key(data: bytes, offset: int, checks: Checks, keys: Sequence[Key] | Non
         Where that begins in the file.
     checks : Checks
     keys : sequence of Key, optional
-        What the end of the file says; where it is missing, all places are tried.
+        What the end of the file says; where that is of no use, all places are tried.
     """
     for key in keys or ():
         if key.offset > offset and _frame_at(data, key.offset - offset, checks) is not None:
             return key.offset - offset
-    if keys is not None:
+    if keys is not None and all(key.offset <= offset for key in keys):
         return None
+    # Without an index, or if bytes are missing or too many so that it does not fit any more.
     return next(_scan(data, checks), None)
 
 

@@ -16,7 +16,7 @@ from orthostream.compression.stream.checks import Checks
 from orthostream.compression.stream.frame import HEADER, RESTART, UPDATE, Frame
 from orthostream.compression.stream.header import MAGIC, StreamHeader
 from orthostream.compression.stream.numbers import FrameNumbers
-from orthostream.compression.stream.saved_state import Place, load_state, restoring, save_state
+from orthostream.compression.stream.saved_state import Place, check_integers, load_state, restoring, save_state
 from orthostream.compression.stream.versions import Times, Version, version_of
 
 
@@ -211,7 +211,9 @@ class Decoder:
         with restoring():
             fresh = self._fresh(self.header)
             fresh.codec.set_state(state["codec"])
-            fresh.times.from_plain(state["times"])
+            if self.header.schema.time is not None:
+                check_integers(state["times"], version_of(self.header).times().to_plain(), "times")
+                fresh.times.from_plain(state["times"])
             self._state = fresh._replace(chain=Chain(*map(int, state["chain"])), sample=int(state["sample"]))
             self._numbers.next = int(state["next"])
             self.lost = bool(state["lost"])

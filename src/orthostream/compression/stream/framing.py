@@ -10,6 +10,7 @@ from orthostream.compression.stream.body import Body
 from orthostream.compression.stream.chain import Chain
 from orthostream.compression.stream.frame import RESTART, TIMED
 from orthostream.compression.stream.header import MAGIC, StreamHeader
+from orthostream.compression.stream.saved_state import check_integers
 from orthostream.compression.stream.versions import version_of
 
 
@@ -137,6 +138,7 @@ class Framing:
         """Go on where another framing, or a decoder, of the same stream has stopped."""
         self.codec.set_state(state["codec"])
         if self._times is not None:
+            check_integers(state["times"], type(self._times)().to_plain(), "times")
             self._times.from_plain(state["times"])
         self.chain = Chain(*map(int, state["chain"]))
         self.restarting = bool(state["restarting"])

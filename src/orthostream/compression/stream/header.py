@@ -114,7 +114,7 @@ class StreamHeader:
 
     @classmethod
     def _of_version_1(cls, body: bytes, most_columns: int) -> StreamHeader:
-        plain = parsed(unzipped(body))
+        plain = parsed(unzipped(body), most_columns)
         missing = [key for key in ("schema", "codec", "options", "target") if key not in plain]
         if missing or not isinstance(plain["schema"], dict):
             raise FrameError(f"the header of the stream is damaged: it has no {', '.join(missing) or 'schema'}")
@@ -125,7 +125,7 @@ class StreamHeader:
         if len(body) < 9 or body[0] > 3:
             raise FrameError("the header of the stream is damaged")
         text = inflated(body[9:]) if body[0] & _DEFLATED else body[9:]
-        plain = {"n": 1, "codec": "conditional", "options": {}, "target": {}} | parsed(text)
+        plain = {"n": 1, "codec": "conditional", "options": {}, "target": {}} | parsed(text, most_columns)
         header = cls._checked(
             plain,
             plain,

@@ -25,9 +25,11 @@ DICTIONARY = (
     b'"target":{"bits_per_reading":"target":{"rmse":0.{"name":["","unit":"degC","time":["time","s","",""],'
     b'{"n":1"options":{"period":1440},"target":{"relative_error":0.0{"target":{"max_error":0}}{"target":{"max_error":0.5}}'
 )
-#: Maximum number of bytes of a text, and of brackets and commas in it outside of strings.
-LONGEST_TEXT, _MOST_BRACKETS, _MOST_COMMAS = 1 << 20, 64, 1 << 18
-_STRINGS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+#: Maximum number of bytes of a text; outside of its strings, of brackets, of colons, and of commas beside four for each
+#: column; and of quotes beside ten for each column.
+LONGEST_TEXT, _MOST_BRACKETS, _MOST_COLONS, _MOST_COMMAS, _MOST_QUOTES = 1 << 20, 64, 256, 256, 4096
+#: Strings, also one that is never closed: otherwise every quote in it would be tried, which takes quadratic time.
+_STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 #: Maximum number of characters of an integer.
 _LONGEST_INTEGER = 20
 
@@ -58,11 +60,13 @@ def _unpacked(unpacker: Any, data: bytes, most: int) -> bytes:
     return text
 
 
-def parsed(text: bytes) -> dict[str, Any]:
-    """Return the JSON object that a text is; raise FrameError if it is none, or a costly one."""
+def parsed(text: bytes, most_columns: int) -> dict[str, Any]:
+    """Return the JSON object that a text is; raise FrameError if it is none, or one of too many columns."""
+    if text.count(b'"') > 10 * most_columns + _MOST_QUOTES:
+        raise FrameError("the header of the stream holds more than a header can")
     skeleton = _STRINGS.sub(b"", text)
-    brackets = skeleton.count(b"[") + skeleton.count(b"{")
-    if brackets > _MOST_BRACKETS or skeleton.count(b",") > _MOST_COMMAS:
+    few = skeleton.count(b"[") + skeleton.count(b"{") <= _MOST_BRACKETS and skeleton.count(b":") <= _MOST_COLONS
+    if not few or skeleton.count(b",") > 4 * most_columns + _MOST_COMMAS:
         raise FrameError("the header of the stream holds more than a header can")
     try:
         plain = json.loads(

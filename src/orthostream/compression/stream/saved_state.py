@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -30,6 +30,7 @@ _SIZES = struct.Struct("<BQQ")
 _HEAD = len(_MAGIC) + _SIZES.size + 32
 #: Maximum number of bytes of a state.
 _LARGEST = 1 << 30
+_MOST_OPTIONAL = 4
 _TYPES = {"int64": "<i8", "float64": "<f8", "uint8": "|u1"}
 
 
@@ -47,9 +48,10 @@ def load_state(place: Place | BinaryIO, what: str) -> dict[str, Any]:
     """Return what was saved; raise FrameError if it is damaged, or something else."""
     data = Path(place).read_bytes() if isinstance(place, str | os.PathLike) else place.read()
     found = unpack_state(data)
-    if found.get("what") != what or not isinstance(found.get("content"), dict):
+    kind, content = found.get("what"), found.get("content")
+    if not isinstance(kind, str) or kind != what or not isinstance(content, dict):
         raise FrameError(f"the bytes are no saved {what}")
-    return cast(dict[str, Any], found["content"])
+    return content
 
 
 @contextmanager
@@ -61,6 +63,25 @@ def restoring() -> Iterator[None]:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FrameError(f"the saved state does not fit: {type(error).__name__} {error}") from error
+
+
+def check_integers(plain: Any, like: Any, name: str) -> None:
+    """Raise ValueError unless integers, and lists and dicts of them, are as many and as named as others.
+
+    Where the others have an empty list, there may be up to four integers.
+    """
+    if isinstance(like, dict):
+        if not isinstance(plain, dict) or plain.keys() != like.keys():
+            raise ValueError(f"{name} does not have the parts {', '.join(like)}.")
+        for each, part in like.items():
+            check_integers(plain[each], part, each)
+    elif isinstance(like, list):
+        if not isinstance(plain, list) or (len(plain) != len(like) if like else len(plain) > _MOST_OPTIONAL):
+            raise ValueError(f"{name} does not have {len(like)} entries.")
+        for each, part in zip(plain, like or [0] * len(plain), strict=True):
+            check_integers(each, part, name)
+    elif type(plain) is not int:
+        raise ValueError(f"{name} must be an integer, not {plain!r}.")
 
 
 def pack_state(tree: dict[str, Any]) -> bytes:

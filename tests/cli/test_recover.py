@@ -1,0 +1,59 @@
+"""`--recover` as a user meets it: all that can be decoded, and one line about the rest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from orthostream.cli.main import main
+from orthostream.compression import Column, OstReader, OstWriter, Schema, TimeAxis
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A file of 90 samples, a key frame every 30, of which the second was damaged."""
+    path = tmp_path / "readings.ost"
+    schema = Schema((Column("a"), Column("b")), TimeAxis("t"))
+    with OstWriter(path, schema, max_error=0.1, samples_per_frame=10, key_every=60) as writer:
+        writer.write(np.arange(180.0).reshape(90, 2), np.arange(90))
+    with OstReader(path) as reader:
+        list(reader)
+    data = bytearray(path.read_bytes())
+    data[reader.keys[1].offset + 6] ^= 1
+    path.write_bytes(data)
+    return path
+
+
+def test_decompress(damaged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["decompress", str(damaged)]) == 1
+    assert "--recover goes on after it" in capsys.readouterr().err
+    table = damaged.with_suffix(".csv")
+    assert len(table.read_text().splitlines()) == 31
+    assert main(["decompress", str(damaged), "--recover", "--force"]) == 1
+    warning = capsys.readouterr().err
+    assert "lost: 30 samples from number 30 on (bytes" in warning and warning.count("\n") == 1
+    times = [int(line.split(",")[0]) for line in table.read_text().splitlines()[1:]]
+    assert times == [*range(30), *range(60, 90)]
+
+
+def test_inspect(damaged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(damaged)]) == 2
+    assert "damaged" in capsys.readouterr().err
+    assert main(["inspect", str(damaged), "--recover"]) == 1
+    text = capsys.readouterr().out
+    assert "version 2, DAMAGED" in text and "lost      30 samples from number 30 on" in text
+    assert main(["inspect", str(damaged), "--recover", "--json"]) == 1
+    info = json.loads(capsys.readouterr().out)
+    assert info["n_samples"] == 60 and (info["lost"][0]["first"], info["lost"][0]["last"]) == (30, 59)
+
+
+def test_a_whole_file_is_as_without_it(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compress", str(table), "--max-error", "0.25"]) == 0
+    assert main(["decompress", str(table.with_suffix(".ost")), str(table.with_name("again.csv")), "--recover"]) == 0
+    capsys.readouterr()
+    assert main(["inspect", str(table.with_suffix(".ost")), "--recover"]) == 0
+    text = capsys.readouterr().out
+    assert "times  " in text and "trailer  " in text and "version 2" in text
