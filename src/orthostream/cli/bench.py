@@ -27,6 +27,12 @@ BENCHMARKS = {
     "tracking": "how well a dictionary that drifts or jumps is followed",
 }
 
+#: By benchmark: an option that chooses other streams, what they are called, and the options that need it.
+_BELONGS = {
+    "compression": ("field", "streams of many kinds", ("split", "seed", "only")),
+    "recovery": ("adverse", "hard streams", ("seeds", "only", "trials")),
+}
+
 
 def add_parser(commands: Any) -> None:
     """Add the sub-command, with a sub-command of its own for each benchmark."""
@@ -40,9 +46,23 @@ def add_parser(commands: Any) -> None:
         if name == "learner":
             what = "real streams and all layouts of rows instead, beside a two-SVD loop (6 minutes)"
             benchmark.add_argument("--field", action="store_true", help=what)
+        if name == "compression":
+            _add_field(benchmark)
         if name == "recovery":
             _add_adverse(benchmark)
         benchmark.set_defaults(run=run, benchmark=name)
+
+
+def _add_field(benchmark: argparse.ArgumentParser) -> None:
+    """Add the options of the streams of many kinds."""
+    what = "sixty streams of many kinds instead, most of them simulated (15 minutes)"
+    benchmark.add_argument("--field", action="store_true", help=what)
+    what = "with --field: the streams; constants are chosen on tune (default: report)"
+    benchmark.add_argument("--split", choices=("tune", "report", "all"), help=what)
+    what = "with --field: another realisation of the simulated streams (default: 0)"
+    benchmark.add_argument("--seed", type=int, metavar="N", help=what)
+    what = "with --field: only streams with one of these words in their name"
+    benchmark.add_argument("--only", metavar="WORD[,WORD]", help=what)
 
 
 def _add_adverse(benchmark: argparse.ArgumentParser) -> None:
@@ -62,10 +82,10 @@ def run(options: argparse.Namespace) -> int:
     for path in (options.json, options.figure):
         if path is not None and not path.parent.is_dir():
             raise UserError(f"there is no folder {path.parent} to write {path.name} to")
-    if not getattr(options, "adverse", False):
-        for name in ("seeds", "only", "trials"):
-            if getattr(options, name, None) is not None:
-                raise UserError(f"--{name} belongs to the hard streams: add --adverse")
+    mode, streams, names = _BELONGS.get(options.benchmark, ("", "", ()))
+    for name in names:
+        if not getattr(options, mode, False) and getattr(options, name, None) is not None:
+            raise UserError(f"--{name} belongs to the {streams}: add --{mode}")
     if options.figure is not None:
         for mode in ("field", "adverse"):
             if getattr(options, mode, False):
@@ -76,7 +96,8 @@ def run(options: argparse.Namespace) -> int:
             raise UserError("--figure needs matplotlib: pip install 'orthostream[bench]'")
     from orthostream.optimize.threads import one_blas_thread
 
-    benchmark = _load(options.benchmark)
+    in_field = options.benchmark == "compression" and getattr(options, "field", False)
+    benchmark = _load("compression_field" if in_field else options.benchmark)
     with one_blas_thread():
         benchmark.run(options)
     return 0

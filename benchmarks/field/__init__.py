@@ -1,0 +1,1 @@
+"""Many kinds of streams, ours beside other compressors: `orthostream bench compression --field`."""
