@@ -379,6 +379,8 @@ def test_going_on_after_a_frame_that_was_refused(make_readings: Make, monkeypatc
         context.setattr(Verification, "decoded", refuse)
         with pytest.raises(FrameError, match="nothing was sent"):
             encoder.push(make_readings(5))
+    # The next frame is never taken for a plain one by a decoder that has not seen the refused one.
+    assert encoder._framing.sent == decoder.chain != encoder.chain
     assert len(decoder.push(encoder.push(make_readings(5))[0]).values) == 5
 
 

@@ -15,8 +15,9 @@ from orthostream.compression.varint import Reader
 #: First bytes of frames that restart the state.
 _MARKS = re.compile(rb"[\x08-\x0a\x18\x28-\x2a\x38]")
 _LONGEST_LENGTH = 4
-#: Frames that are longer than this are only looked for until so many bytes were checked.
-_LONG, _PATIENCE = 1 << 16, 1 << 30
+#: Frames up to so many bytes are looked for until so many bytes were checked; longer ones are rare, and checks of what
+#: only looks like one are expensive.
+_BUDGETS = ((1 << 12, 1 << 34), (1 << 16, 1 << 31), (LONGEST, 1 << 29))
 
 
 class LostStretch(NamedTuple):
@@ -78,14 +79,16 @@ def _frame_at(data: bytes, at: int, checks: Checks) -> Frame | None:
 
 def _scan(data: bytes, checks: Checks) -> Iterator[int]:
     """Yield all places after the first byte at which there is a frame that restarts the state."""
-    patience = _PATIENCE
+    left = [budget for _, budget in _BUDGETS]
     for match in _MARKS.finditer(data, 2):
         mark = match.start()
         for at in range(mark - 1, max(mark - 1 - _LONGEST_LENGTH, 0), -1):
             if (data[at] < 0x80) != (at == mark - 1):
                 break
             size = sum((data[i] & 0x7F) << 7 * (i - at) for i in range(at, mark))
-            if size > _LONG:
-                patience -= size
-            if (size <= _LONG or patience > 0) and _frame_at(data, at, checks) is not None:
+            if size > len(data) - mark:
+                continue
+            place = next(i for i, (most, _) in enumerate(_BUDGETS) if size <= most)
+            left[place] -= size
+            if left[place] > 0 and _frame_at(data, at, checks) is not None:
                 yield at

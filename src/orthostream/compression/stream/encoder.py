@@ -302,6 +302,7 @@ class Encoder(SavedEncoder):
         """Go on with a stream that was decoded to its end; ``since_key`` is its readings since the last restart."""
         assert decoder.header is not None
         self._begin(decoder.header)
-        state = decoder.state() | {"restarting": decoder.lost, "since_key": since_key}
+        sent = [] if decoder.lost else list(decoder.chain)
+        state = decoder.state() | {"restarting": decoder.lost, "since_key": since_key, "sent": sent}
         self._framing.set_state(state)
         self._verification.set_state(state)

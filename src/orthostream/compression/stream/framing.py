@@ -56,6 +56,8 @@ class Framing:
     ----------
     chain : Chain
         What a decoder remembers of the frames so far.
+    sent : Chain or None
+        The same, without frames that were made and then refused; None before the first one.
     restarting : bool
         Whether the next frame restarts the state.
     """
@@ -65,6 +67,7 @@ class Framing:
         self.codec = codec
         self.checks = version.checks(header)
         self.chain = self.checks.start
+        self.sent: Chain | None = None
         self.restarting = True
         self._is_numbered = version.is_numbered
         self._times = version.times() if header.schema.time is not None else None
@@ -75,7 +78,7 @@ class Framing:
 
     def frames(self, rows: FloatArray, times: list[int]) -> Framed:
         """Return the frames of some samples; call `settle` once they are sent."""
-        before = None if self._since_key == 0 else self.chain
+        before = self.sent
         restart = self.restarting or self.codec.wants_restart or self._since_key >= self._key_every
         if restart:
             self._restart()
@@ -101,6 +104,7 @@ class Framing:
 
     def settle(self, framed: Framed, rows: FloatArray) -> None:
         """Count samples whose frames are sent."""
+        self.sent = self.chain
         self._since_key += rows.size
         self._n_samples += len(rows)
         self._n_frames += len(framed.frames)
@@ -128,6 +132,7 @@ class Framing:
             "codec": self.codec.state(),
             "times": None if self._times is None else self._times.to_plain(),
             "chain": list(self.chain),
+            "sent": list(self.sent or ()),
             "restarting": self.restarting,
             "since_key": self._since_key,
             "sample": self._n_samples,
@@ -141,6 +146,7 @@ class Framing:
             check_integers(state["times"], type(self._times)().to_plain(), "times")
             self._times.from_plain(state["times"])
         self.chain = Chain(*map(int, state["chain"]))
+        self.sent = Chain(*map(int, state["sent"])) if state["sent"] else None
         self.restarting = bool(state["restarting"])
         self._since_key, self._n_samples, self._n_frames = (
             int(state[name]) for name in ("since_key", "sample", "next")

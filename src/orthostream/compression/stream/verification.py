@@ -33,7 +33,7 @@ class Verification:
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Take over the state of the side that encodes, or of a decoder."""
-        self._decoder.set_state({"lost": False} | state)
+        self._decoder.set_state({"lost": state["restarting"]} | state)
 
     def decoded(self, frames: Sequence[bytes], rows: FloatArray, times: list[int]) -> FloatArray:
         """Return what frames decode to; raise FrameError if that is not what was measured, within the bound."""
