@@ -6,7 +6,7 @@
 
 enum { GRID, MEAN, LAST, REPETITION };
 enum { MAKE_UP = 48, FIRST_CANDIDATE = 49, OTHER_CANDIDATES = 64, DIVISIBLE = 68 };
-enum { LENGTH_BITS = 7, LONGEST = 68, SIGN = 128, SHAPE = 197, LIMIT = 250, EVEN_CHANCE = 1 << 21 };
+enum { LENGTH_BITS = 7, LONGEST = 68, SIGN = 128, SHAPE = 197, MOST_SEEN = 250 };
 
 static const i128 ONE = (i128)1 << 32;
 
@@ -45,12 +45,12 @@ static int tell_bit(Teller *teller, Bit *b, int bit)
 {
     u32 ones = b->chance >> 14;
     if (teller->coder) {
-        bit = code_bit(teller->coder, b, LIMIT);
+        bit = code_bit(teller->coder, b, MOST_SEEN);
     } else {
         u64 rate = 327680 / (5 * b->seen + 8);
         if (bit) b->chance += (u32)((4194303 - b->chance) * rate >> 16);
         else b->chance -= (u32)(b->chance * rate >> 16);
-        if (b->seen < LIMIT) b->seen++;
+        if (b->seen < MOST_SEEN) b->seen++;
     }
     teller->cost += (i64)floor(16 * log2(256 / ((bit ? ones : 255 - ones) + 0.5)) + 0.5);
     return bit;
@@ -290,7 +290,7 @@ static void told_time(AdaptiveTimes *t, Coder *coder)
         costs[REPETITION] = teller.cost;
     }
     if (!found) {
-        if (t->quantum > 1 && !code_bit(coder, &t->questions[DIVISIBLE], LIMIT)) {
+        if (t->quantum > 1 && !code_bit(coder, &t->questions[DIVISIBLE], MOST_SEEN)) {
             step = tell_unknown(coder);
         } else {
             teller.cost = 0;

@@ -24,9 +24,11 @@ void *zeros(u64 count, size_t size)
     return memory;
 }
 
+u64 size_of_bytes(Bytes bytes) { return (u64)(bytes.end - bytes.at); }
+
 const u8 *take(Bytes *bytes, u64 count)
 {
-    if (count > (u64)(bytes->end - bytes->at)) fail("the bytes end too early");
+    if (count > size_of_bytes(*bytes)) fail("the bytes end too early");
     bytes->at += count;
     return bytes->at - count;
 }
@@ -61,6 +63,15 @@ f64 number(Bytes *bytes)
     f64 value;
     memcpy(&value, &bits, 8);
     return value;
+}
+
+f64 single_number(Bytes *bytes)
+{
+    const u8 *raw = take(bytes, 4);
+    u32 bits = raw[0] | (u32)raw[1] << 8 | (u32)raw[2] << 16 | (u32)raw[3] << 24;
+    float value;
+    memcpy(&value, &bits, 4);
+    return (f64)value;
 }
 
 i64 unfold(u64 v) { return v & 1 ? -(i64)((v - 1) / 2) - 1 : (i64)(v / 2); }

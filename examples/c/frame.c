@@ -4,6 +4,8 @@
 
 #include "ost.h"
 
+enum { TINY = 8, SHORT = 64, ESCAPE = 0xff };
+
 static u32 crc_high_first(u32 polynomial, int bits, u32 value, u8 byte)
 {
     for (int k = 7; k >= 0; k--) {
@@ -25,14 +27,15 @@ static u32 checksum(int bits, u32 start, const u8 *data, u64 size)
 
 static u32 word(const u8 *at) { return at[0] | (u32)at[1] << 8 | (u32)at[2] << 16 | (u32)at[3] << 24; }
 
-static int is_plain(Frame *frame, Bytes data, const Chain *chain)
+static int is_plain(Frame *frame, Bytes data, const Checks *checks, const Chain *chain)
 {
-    u64 size = (u64)(data.end - data.at);
-    u32 start = (size <= 64 ? chain->anchor : chain->seed) ^ 0x4f535430, number = (u32)chain->number, check;
+    u64 size = size_of_bytes(data);
+    u32 seed = size <= SHORT && checks->version == 1 ? chain->anchor : chain->seed;
+    u32 start = seed ^ 0x4f535430, number = (u32)chain->number, check;
     const u8 *end = data.end;
     frame->kind = READINGS;
     frame->flags = 0;
-    if (size <= 8) {
+    if (size <= TINY) {
         /* The checksum begins in the middle of a byte. */
         memcpy(frame->tiny, data.at, size);
         frame->tiny[size - 2] &= 0xf0;
@@ -40,7 +43,7 @@ static int is_plain(Frame *frame, Bytes data, const Chain *chain)
         check = checksum(12, start, frame->tiny, size - 1) ^ (number & 0xfff);
         return check == ((u32)(end[-2] & 15) << 8 | end[-1]);
     }
-    if (size <= 64) {
+    if (size <= SHORT) {
         frame->body = (Bytes){data.at, end - 2};
         check = checksum(16, start, data.at, size - 2) ^ (number & 0xffff);
         return check == (end[-2] | (u32)end[-1] << 8);
@@ -49,27 +52,79 @@ static int is_plain(Frame *frame, Bytes data, const Chain *chain)
     return checksum(32, start, data.at, size - 4) == word(end - 4);
 }
 
-void open_frame(Frame *frame, Bytes data, const Chain *chain)
+/* Whether a first byte is possible; `alone` if the frame can be read without knowing the ones before it. */
+static int is_mark(int mark, const Checks *checks, int *alone)
 {
-    u64 size = (u64)(data.end - data.at);
-    if (size < 2 || size > LONGEST_FRAME) fail("%" PRIu64 " bytes are no frame", size);
-    if (chain && is_plain(frame, data, chain)) return;
-    if (size >= 5) {
-        int mark = data.at[0], kind = mark & 7, flags = mark & (RESTART | TIMED);
-        int alone = flags & RESTART || kind >= HEADER;
-        int possible = mark < 64 && kind <= END && !(flags && kind >= HEADER) && (alone || chain);
-        u32 start = (alone || !chain ? 0 : chain->seed) ^ 0x4f535431;
-        frame->kind = kind;
-        frame->flags = flags;
-        frame->body = (Bytes){data.at + 1, data.end - 4};
-        if (possible && checksum(32, start, data.at, size - 4) == word(data.end - 4)) return;
+    int kind = mark & 7, flags = mark & (RESTART | TIMED);
+    *alone = flags & RESTART || kind >= HEADER;
+    return mark < 64 && kind <= (checks->version == 1 ? END : INDEX) && !(flags && kind >= HEADER);
+}
+
+static int is_marked(Frame *frame, Bytes data, const Checks *checks, const Chain *chain)
+{
+    u64 size = size_of_bytes(data);
+    int alone;
+    if (size < 5 || !is_mark(data.at[0], checks, &alone) || !(alone || chain)) return 0;
+    u32 seed = alone ? checks->start : chain->seed;
+    frame->kind = data.at[0] & 7;
+    frame->flags = data.at[0] & (RESTART | TIMED);
+    frame->body = (Bytes){data.at + 1, data.end - 4};
+    return checksum(32, seed ^ 0x4f535431, data.at, size - 4) == word(data.end - 4);
+}
+
+/* Frames without checksums: only those that restart the state have one. */
+static int is_unchecked(Frame *frame, Bytes data, const Checks *checks, const Chain *chain)
+{
+    int alone;
+    if (data.at[0] != ESCAPE) {
+        *frame = (Frame){.kind = READINGS, .body = data};
+        return !!chain;
+    }
+    data.at++;
+    if (data.at == data.end || !is_mark(data.at[0], checks, &alone)) return 0;
+    if (alone) return is_marked(frame, data, checks, chain);
+    *frame = (Frame){.kind = data.at[0] & 7, .flags = data.at[0] & TIMED, .body = {data.at + 1, data.end}};
+    return !!chain;
+}
+
+void open_frame(Frame *frame, Bytes data, const Checks *checks, const Chain *chain)
+{
+    u64 size = size_of_bytes(data);
+    if (size < (checks->is_unchecked ? 1 : 2) || size > LONGEST_FRAME) fail("%" PRIu64 " bytes are no frame", size);
+    if (checks->is_unchecked) {
+        if (is_unchecked(frame, data, checks, chain)) return;
+    } else {
+        if (chain && is_plain(frame, data, checks, chain)) return;
+        if (is_marked(frame, data, checks, chain)) return;
     }
     fail("a frame is damaged, or does not follow the ones before it");
 }
 
-Chain chain_after(Chain chain, Bytes data, u32 digest)
+int next_frame(Bytes *file, Bytes *data)
 {
-    chain.seed = (u32)crc32(chain.seed, data.at, (uInt)(data.end - data.at)) ^ digest;
+    Bytes rest = *file;
+    while (rest.at < rest.end && *rest.at >= 0x80 && rest.at - file->at < 10) rest.at++;
+    if (rest.at == rest.end) return 0;
+    rest = *file;
+    u64 size = varint(&rest, LONGEST_FRAME);
+    if (size > size_of_bytes(rest)) return 0;
+    data->at = take(&rest, size);
+    data->end = rest.at;
+    *file = rest;
+    return 1;
+}
+
+Chain chain_after(Chain chain, const Checks *checks, const Frame *frame, Bytes data, u32 digest)
+{
+    u8 mark = (u8)(frame->kind | frame->flags);
+    if (checks->version == 1) {
+        chain.seed = (u32)crc32(chain.seed, data.at, (uInt)size_of_bytes(data));
+    } else {
+        chain.seed = (u32)crc32(chain.seed, &mark, 1);
+        if (frame->body.at < frame->body.end)
+            chain.seed = (u32)crc32(chain.seed, frame->body.at, (uInt)size_of_bytes(frame->body));
+    }
+    if (frame->kind == READINGS) chain.seed ^= digest;
     chain.number++;
     if (chain.number == 1 || chain.number % 64 == 0) chain.anchor = chain.seed;
     return chain;

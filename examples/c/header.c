@@ -1,4 +1,4 @@
-/* The header of a stream: as much JSON as it needs. Its text ends with a zero byte. */
+/* The header of a stream: what is in it, and how it is coded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,143 +6,186 @@
 
 #include "ost.h"
 
-static const char *space(const char *at) { return at + strspn(at, " \t\r\n"); }
+enum { DEFLATED = 1, UNCHECKED = 2 };
 
-static const char *skip(const char *at, int depth)
-{
-    at = space(at);
-    if (depth > 50) fail("the header is nested too deeply");
-    if (*at == '"') {
-        for (at++; *at != '"'; at++)
-            if (!*at || (*at == '\\' && !*++at)) fail("the header is damaged: a text does not end");
-        return at + 1;
-    }
-    if (*at == '{' || *at == '[') {
-        char last = *at == '{' ? '}' : ']';
-        at = space(at + 1);
-        while (*at != last) {
-            at = space(skip(at, depth + 1));
-            if (*at == ':' && last == '}') at = space(skip(at + 1, depth + 1));
-            if (*at == ',') at = space(at + 1);
-            else if (*at != last) fail("the header is damaged: it is no JSON");
-        }
-        return at + 1;
-    }
-    size_t size = strcspn(at, ",:]}\" \t\r\n");
-    if (!size) fail("the header is damaged: it is no JSON");
-    return at + size;
-}
+/* What headers of version 2 usually hold: deflate refers to it. */
+static const char DICTIONARY_OF_HEADERS[] =
+    "nameless series numbered\",\"kind\":\"table numbered\",\"kind\":\"table\",\"kind\":\"series\"\"preset\":\"compre"
+    "ssion\",\"rotation_error\":0.0\"random_state\":\"memory\":\"threshold\":\"angle_bits\":\"value_bits\":\"n_comp"
+    "onents\":Float32Float64booleanInt8UInt16Int32UInt64\"bool\",\"uint8\",\"uint16\",\"int8\",\"int16\",\"int32\""
+    ",\"int64\",\"float32\",Europe/America/Asia/UTC+00:00%Y-%m-%dT%H:%M:%S.%f%d/%m/%Y %H:%Mpressuretemper"
+    "aturehumidityvoltagecurrentpowerspeedflowlevelsensorstation_\"unit\":[\"degC\",\"%\",\"hPa\",\"ug/m3\",\"m/"
+    "s\",\"kWh\",\"V\",\"dtype\":\"int64\",\"dtype\":\"float32\",\"time\":[\"timestamp\",\"ms\",\"\",\"time\":[\"\",\"ns\",\"\",\"t"
+    "ime\":[\"date\",\"us\",\"%Y-%m-%d %H:%M\",\"\",\"codec\":\"paper\",\"options\":{\"learn\":true,\"target\":{\"n_nonze"
+    "ro\":\"codec\":\"transform\",\"options\":{\"period\":24},\"target\":{\"bits_per_reading\":\"target\":{\"rmse\":0."
+    "{\"name\":[\"\",\"unit\":\"degC\",\"time\":[\"time\",\"s\",\"\",\"\"],{\"n\":1\"options\":{\"period\":1440},\"target\":{\"r"
+    "elative_error\":0.0{\"target\":{\"max_error\":0}}{\"target\":{\"max_error\":0.5}}";
 
-/* What an object holds at a key, NULL if nothing. */
-static const char *find(const char *object, const char *key)
+static char *inflated(Bytes packed, int bits, u64 room, u64 *length)
 {
-    const char *found = NULL, *at = space(object);
-    if (*at != '{') fail("the header is damaged: %s is looked for in what is no object", key);
-    for (at = space(at + 1); *at == '"';) {
-        const char *name = at + 1;
-        at = space(skip(at, 0));
-        if (*at++ != ':') fail("the header is damaged: it is no JSON");
-        if (!strncmp(name, key, strlen(key)) && name[strlen(key)] == '"') found = space(at);
-        at = space(skip(at, 0));
-        if (*at == ',') at = space(at + 1);
-    }
-    return found;
-}
-
-static const char *need(const char *object, const char *key)
-{
-    const char *found = find(object, key);
-    if (!found) fail("the header has no %s", key);
-    return found;
-}
-
-static long integer(const char *at, long least, long most, const char *what)
-{
-    char *end;
-    long value = strtol(at, &end, 10);
-    if (end == at || !strchr(",]} \t\r\n", *end) || value < least || value > most)
-        fail("the header's %s is not an integer from %ld to %ld", what, least, most);
-    return value;
-}
-
-static unsigned hexadecimal(const char *at)
-{
-    char digits[5] = {0};
-    memcpy(digits, at, strcspn(at, "\"") < 4 ? 0 : 4);
-    if (strspn(digits, "0123456789abcdefABCDEF") != 4) fail("the header is damaged: an escape is no number");
-    return (unsigned)strtoul(digits, NULL, 16);
-}
-
-/* Print a JSON text as a field of CSV. */
-static void print_text(const char *at)
-{
-    if (*at != '"') fail("the header is damaged: a name is no text");
-    putchar('"');
-    for (at++; *at != '"'; at++) {
-        static const char escapes[] = "b\bf\fn\nr\rt\t";
-        unsigned code = (u8)*at;
-        if (*at == '\\' && *++at == 'u') {
-            code = hexadecimal(at + 1);
-            at += 4;
-            if (code >= 0xd800 && code < 0xdc00 && at[1] == '\\' && at[2] == 'u') {
-                code = 0x10000 + ((code - 0xd800) << 10) + (hexadecimal(at + 3) - 0xdc00);
-                at += 6;
-            }
-            if (code >= 0x10000) printf("%c%c", 0xf0 | code >> 18, 0x80 | (code >> 12 & 63));
-            else if (code >= 0x800) putchar((int)(0xe0 | code >> 12));
-            if (code >= 0x800) putchar((int)(0x80 | (code >> 6 & 63)));
-            else if (code >= 0x80) putchar((int)(0xc0 | code >> 6));
-            if (code >= 0x80) code = 0x80 | (code & 63);
-        } else if (at[-1] == '\\') {
-            const char *escape = strchr(escapes, *at);
-            code = escape && (escape - escapes) % 2 == 0 ? (u8)escape[1] : (u8)*at;
-        }
-        if (code == '"') putchar('"');
-        putchar((int)code);
-    }
-    putchar('"');
-}
-
-Header read_header(Bytes packed)
-{
-    uLong size = (uLong)(packed.end - packed.at), room = 200 * size;
     char *text = zeros(room + 1, 1);
     z_stream stream = {0};
     stream.next_in = (Bytef *)packed.at;
-    stream.avail_in = (uInt)size;
+    stream.avail_in = (uInt)size_of_bytes(packed);
     stream.next_out = (Bytef *)text;
     stream.avail_out = (uInt)room;
-    if (inflateInit(&stream) != Z_OK || inflate(&stream, Z_FINISH) != Z_STREAM_END || stream.avail_in)
-        fail("the header is damaged");
+    int fine = inflateInit2(&stream, bits) == Z_OK;
+    if (bits < 0)
+        fine = fine && inflateSetDictionary(&stream, (const Bytef *)DICTIONARY_OF_HEADERS,
+                                            sizeof DICTIONARY_OF_HEADERS - 1) == Z_OK;
+    if (!fine || inflate(&stream, Z_FINISH) != Z_STREAM_END || stream.avail_in) fail("the header is damaged");
+    *length = stream.total_out;
     inflateEnd(&stream);
-    if (*space(skip(text, 0))) fail("the header is damaged: text follows it");
-    const char *schema = need(text, "schema"), *codec = need(text, "codec");
-    const char *period = find(need(text, "options"), "period"), *time = find(schema, "time");
-    if (strncmp(codec, "\"conditional\"", 13)) fail("this file needs another codec: %.12s", codec);
-    Header header = {0};
-    header.schema = schema;
-    header.n = (u64)integer(need(schema, "n"), 1, MOST_SENSORS, "n");
-    header.period = period ? (int)integer(period, 0, MOST_PERIOD, "period") : 0;
-    if (header.n * (u64)(header.period + 2) > MOST_REMEMBERED)
-        fail("a period of %d samples is too much", header.period);
-    header.timed = time && *time == '[';
+    return text;
+}
+
+static char *text_of_version_1(Bytes body, u64 *length)
+{
+    u64 room = 200 * size_of_bytes(body);
+    return inflated(body, 15, MIN(room, 4 * LONGEST_TEXT), length);
+}
+
+static char *text_of_version_2(Bytes body, Header *header, u64 *length)
+{
+    u8 kind = HEADER;
+    header->bind = (u32)crc32(crc32(0, &kind, 1), body.at, (uInt)size_of_bytes(body));
+    int flags = *take(&body, 1);
+    take(&body, 8);
+    if (flags > 3) fail("the header is damaged");
+    header->is_unchecked = !!(flags & UNCHECKED);
+    if (flags & DEFLATED) return inflated(body, -15, LONGEST_TEXT, length);
+    *length = size_of_bytes(body);
+    char *text = zeros(*length + 1, 1);
+    memcpy(text, body.at, *length);
+    return text;
+}
+
+/* A member that must be there in version 1, and may be left out in version 2; of a type. */
+static const Json *part(const Header *header, const char *key, int type)
+{
+    const Json *found = member(header->json, key);
+    if (!found && header->version == 1) fail("the header has no %s", key);
+    if (found && found->type != type) fail("the header's %s is not what it should be", key);
+    return found;
+}
+
+static i64 integer(const Json *json, i64 least, i64 most, const char *what)
+{
+    i64 value = json->type == 'i' ? strtoll(json->text, NULL, 10) : 0;
+    if (json->type != 'i' || value < least || value > most)
+        fail("the header's %s is not an integer from %" PRId64 " to %" PRId64, what, least, most);
+    return value;
+}
+
+/* Halves of a surrogate pair are no characters. */
+static void check_text(const Json *json, const char *what)
+{
+    if (json->type != '"') fail("the header's %s is no text", what);
+    for (u64 k = 0; k + 1 < json->length; k++)
+        if ((u8)json->text[k] == 0xed && (u8)json->text[k + 1] >= 0xa0) fail("the header's %s is no Unicode", what);
+}
+
+static int is_type(const Json *json)
+{
+    static const char *const types[] = {"bool", "float64", "float32", "Float64", "Float32", "boolean", "int8", "int16",
+                                        "int32", "int64", "uint8", "uint16", "uint32", "uint64", "Int8", "Int16",
+                                        "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        if (is_text(json, types[k])) return 1;
+    return 0;
+}
+
+/* One text for each sensor, or one for all; null is as if left out, but for types. */
+static void check_texts(const Header *header, const char *key, int are_types)
+{
+    const Json *given = member(header->schema, key);
+    u64 count = 0;
+    if (!given || (given->type == 'n' && !are_types)) return;
+    if (given->type != '[') {
+        check_text(given, key);
+        if (are_types && !is_type(given)) fail("the header names an unknown type of a column");
+        return;
+    }
+    for (const Json *item = given->items; item; item = item->next, count++) {
+        check_text(item, key);
+        if (are_types && !is_type(item)) fail("the header names an unknown type of a column");
+    }
+    if (count != header->n) fail("the header's %s is not one text for each sensor", key);
+}
+
+static void check_time(Header *header)
+{
+    const Json *time = member(header->schema, "time");
+    u64 count = 0;
+    if (!time || time->type == 'n') return;
+    for (const Json *item = time->items; time->type == '[' && item; item = item->next, count++) check_text(item, "time");
+    if (count != 4) fail("the header's time axis is not four texts");
+    header->is_timed = 1;
+}
+
+static void check_kind(const Header *header)
+{
+    static const char *const kinds[] = {"array", "table", "table numbered", "series", "series numbered", "nameless series"};
+    const Json *kind = member(header->schema, "kind");
+    int known = !kind;
+    for (int k = 0; !known && k < 6; k++) known = is_text(kind, kinds[k]);
+    if (!known) fail("the header names an unknown kind of table");
+}
+
+static void check_options(Header *header)
+{
+    const Json *codec = part(header, "codec", '"'), *options = part(header, "options", '{');
+    part(header, "target", '{');
+    if (codec && !is_text(codec, "conditional")) fail("this file needs another codec: %.12s", codec->text);
+    for (const Json *item = options ? options->items : NULL; item; item = item->next->next) {
+        if (!is_text(item, "period")) fail("the header holds an option that is not known");
+        header->period = (int)integer(item->next, 0, MOST_PERIOD, "period");
+    }
+    if (header->n * (u64)(header->period + 2) > MOST_REMEMBERED)
+        fail("a period of %d samples is too much", header->period);
+}
+
+Header read_header(Bytes body, int version)
+{
+    Header header = {.version = version, .n = 1};
+    u64 length;
+    char *text = version == 1 ? text_of_version_1(body, &length) : text_of_version_2(body, &header, &length);
+    header.json = parse_json(text, length);
+    free(text);
+    header.schema = version == 1 ? part(&header, "schema", '{') : header.json;
+    const Json *n = member(header.schema, "n");
+    if (!n && version == 1) fail("the header has no n");
+    if (n) header.n = (u64)integer(n, 1, MOST_SENSORS, "n");
+    check_texts(&header, "name", 0);
+    check_texts(&header, "unit", 0);
+    check_texts(&header, "dtype", 1);
+    check_time(&header);
+    check_kind(&header);
+    check_options(&header);
     return header;
+}
+
+/* Print a text as a field of CSV. */
+static void print_text(const Json *json)
+{
+    putchar('"');
+    for (u64 k = 0; k < json->length; k++) {
+        if (json->text[k] == '"') putchar('"');
+        putchar((u8)json->text[k]);
+    }
+    putchar('"');
 }
 
 void print_header(const Header *header)
 {
-    const char *names = find(header->schema, "name");
-    if (header->timed) print_text(space(find(header->schema, "time") + 1));
+    const Json *names = member(header->schema, "name"), *name = names && names->type == '[' ? names->items : NULL;
+    if (header->is_timed) print_text(member(header->schema, "time")->items);
     for (u64 i = 0; i < header->n; i++) {
-        if (i || header->timed) putchar(',');
-        if (!names) {
-            printf("%" PRIu64, i);
-            continue;
-        }
-        if (*names != (i ? ',' : '[')) fail("the header does not name every sensor");
-        names = space(names + 1);
-        print_text(names);
-        names = space(skip(names, 0));
+        if (i || header->is_timed) putchar(',');
+        if (name) print_text(name);
+        else if (names && names->type == '"') print_text(names);
+        else printf("%" PRIu64, i);
+        if (name) name = name->next;
     }
     putchar('\n');
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ost.h"
+#include "group.h"
 
 static void print_rows(const f64 *rows, const i64 *times, u64 count, u64 n)
 {
@@ -26,96 +26,111 @@ static void print_rows(const f64 *rows, const i64 *times, u64 count, u64 n)
     }
 }
 
-/* Take the next frame with its length off a file; 0 if the file ends before it does. */
-static int next_frame(Bytes *file, Bytes *data)
+/* What frames change. */
+typedef struct {
+    Codec codec;
+    Times times;
+    AdaptiveTimes adaptive_times;
+    Chain chain;
+    int is_known;
+} State;
+
+static void restart(State *state, const Header *header, const Checks *checks)
 {
-    Bytes rest = *file;
-    while (rest.at < rest.end && *rest.at >= 0x80 && rest.at - file->at < 10) rest.at++;
-    if (rest.at == rest.end) return 0;
-    rest = *file;
-    u64 size = varint(&rest, LONGEST_FRAME);
-    if (size > (u64)(rest.end - rest.at)) return 0;
-    data->at = take(&rest, size);
-    data->end = rest.at;
-    *file = rest;
-    return 1;
+    state->codec.n = header->n;
+    state->codec.period = header->period;
+    state->codec.version = header->version;
+    restart_codec(&state->codec);
+    restart_times(&state->times);
+    restart_adaptive_times(&state->adaptive_times);
+    state->chain = (Chain){checks->start, 0, 0};
 }
 
-/* Check what follows the index; 0 if it is not all there. */
-static int is_whole(Bytes file, u64 index, u64 n_samples)
+static i64 *times_of(State *state, const Header *header, Bytes *section, u64 count)
 {
-    const u8 *start = file.at;
-    Bytes data;
-    Frame frame;
-    if (!next_frame(&file, &data)) return 0;
-    open_frame(&frame, data, NULL);
-    if (frame.kind != END) fail("the end of the file is damaged");
-    u8 mark[] = {(u8)(file.at - start), 'E', 'N', 'D'};
-    u64 left = (u64)(file.end - file.at);
-    if (left > 4 || memcmp(file.at, mark, left)) fail("bytes follow the end of the file");
-    if (varint(&frame.body, INT64_MAX) != index || varint(&frame.body, INT64_MAX) != n_samples)
-        fail("the end of the file does not fit what is before it");
-    return left == 4;
+    i64 *stamps = zeros(count, sizeof *stamps);
+    if (header->version == 1) decode_times(&state->times, section, stamps, count);
+    else decode_adaptive_times(&state->adaptive_times, section, stamps, count);
+    return stamps;
 }
 
-/* Decode a frame of readings and print it; return how many samples there were. */
-static u64 print_frame(const Header *header, Codec *codec, Times *times, Frame *frame)
+static u64 missing(const f64 *rows, u64 count)
+{
+    u64 found = 0;
+    for (u64 k = 0; k < count; k++) found += isnan(rows[k]) ? 1 : 0;
+    return found;
+}
+
+/* Decode a frame of readings, which begins at an offset, and print it. */
+static void print_frame(const Header *header, State *state, Frame *frame, u64 offset, Contents *contents)
 {
     u64 count;
-    Bytes section = {NULL, NULL};
-    if (frame->flags & TIMED) {
-        if (!header->timed) fail("a frame has times where there are none");
-        u64 length = varint(&frame->body, LONGEST_FRAME);
-        section.at = take(&frame->body, length);
-        section.end = frame->body.at;
+    Bytes body = frame->body, section = {NULL, NULL};
+    int is_timed = !!(frame->flags & TIMED), is_key = !!(frame->flags & RESTART);
+    if (header->version > 1 && is_key && varint(&body, INT64_MAX) != contents->n_samples)
+        fail("a frame begins with another sample than is due");
+    if (is_timed) {
+        if (!header->is_timed || frame->kind != READINGS) fail("a frame has times where there are none");
+        u64 length = varint(&body, size_of_bytes(frame->body));
+        section.at = take(&body, length);
+        section.end = body.at;
     }
-    f64 *rows = decode(codec, frame->body, &count);
-    i64 *stamps = NULL;
-    if (header->timed) {
-        stamps = zeros(count, sizeof *stamps);
-        decode_times(times, frame->flags & TIMED ? &section : NULL, stamps, count);
+    if (frame->kind == UPDATE && header->version > 1) {
+        update(&state->codec, body);
+        return;
     }
+    if (frame->kind != READINGS) fail("a frame of kind %d does not belong here", frame->kind);
+    f64 *rows = decode(&state->codec, body, &count);
+    i64 *stamps = header->is_timed ? times_of(state, header, is_timed ? &section : NULL, count) : NULL;
     print_rows(rows, stamps, count, header->n);
+    if (is_key) add_key(contents, (Key){offset, contents->n_samples, stamps ? stamps[0] : 0});
+    contents->n_samples += count;
+    contents->n_missing += missing(rows, count * header->n);
     free(rows);
     free(stamps);
-    return count;
 }
 
-/* Print the samples of a file; 0 if it was cut short. */
+/* Print the samples of a file from its first frame on; 0 if it was cut short. */
+static int print_frames(Bytes file, const u8 *begin, const Header *header, State *state, Contents *contents)
+{
+    Checks checks = {header->version, header->is_unchecked, header->bind};
+    u64 first = (u64)(file.at - begin);
+    Bytes data;
+    Frame frame;
+    for (u64 offset = first; next_frame(&file, &data); offset = (u64)(file.at - begin)) {
+        open_frame(&frame, data, &checks, state->is_known ? &state->chain : NULL);
+        if (frame.kind == INDEX) return check_end(file, &frame, &checks, header, contents, offset, first);
+        if (frame.flags & RESTART) restart(state, header, &checks);
+        print_frame(header, state, &frame, offset, contents);
+        state->chain = chain_after(state->chain, &checks, &frame, data, digest_of(&state->codec));
+        state->is_known = 1;
+    }
+    return 0;
+}
+
 static int print_file(Bytes file)
 {
+    static const Checks of_header = {2, 0, 0};
     const u8 *begin = file.at;
     Bytes data;
     Frame frame;
-    if (file.end - file.at < 4 || memcmp(take(&file, 4), "OST\1", 4)) fail("this is no .ost file of version 1");
+    if (size_of_bytes(file) < 4 || memcmp(take(&file, 3), "OST", 3)) fail("this is no .ost file");
+    int version = *take(&file, 1);
+    if (version != 1 && version != 2) fail("this file is of version %d of the format; 1 and 2 are known", version);
     if (!next_frame(&file, &data)) fail("the header is cut short");
-    open_frame(&frame, data, NULL);
+    open_frame(&frame, data, &of_header, NULL);
     if (frame.kind != HEADER) fail("the header is damaged");
-    Header header = read_header(frame.body);
+    Header header = read_header(frame.body, version);
     print_header(&header);
 
-    Codec codec = {0};
-    Times times;
-    u64 n_samples = 0;
-    Chain chain = {0};
-    int has_state = 0;
-    codec.n = header.n;
-    codec.period = header.period;
-    codec.lattices = zeros(header.n, sizeof *codec.lattices);
-    for (u64 offset = (u64)(file.at - begin); next_frame(&file, &data); offset = (u64)(file.at - begin)) {
-        open_frame(&frame, data, has_state ? &chain : NULL);
-        if (frame.kind == INDEX) return is_whole(file, offset, n_samples);
-        if (frame.kind != READINGS) fail("a frame of kind %d does not belong here", frame.kind);
-        if (frame.flags & RESTART) {
-            restart_codec(&codec);
-            restart_times(&times);
-            chain = (Chain){0};
-        }
-        n_samples += print_frame(&header, &codec, &times, &frame);
-        chain = chain_after(chain, data, digest_of(&codec));
-        has_state = 1;
-    }
-    return 0;
+    State *state = zeros(1, sizeof *state);
+    Contents contents = {0};
+    int is_whole = print_frames(file, begin, &header, state, &contents);
+    restart_codec(&state->codec);
+    free(state);
+    free(contents.keys);
+    free_json(header.json);
+    return is_whole;
 }
 
 int main(int argc, char **argv)
@@ -130,7 +145,10 @@ int main(int argc, char **argv)
         if (size == room && !(data = realloc(data, room *= 2))) fail("there is not enough memory");
     }
     fclose(file);
-    if (print_file((Bytes){data, data + size})) return 0;
+    make_tables();
+    int is_whole = print_file((Bytes){data, data + size});
+    free(data);
+    if (is_whole) return 0;
     fputs("ost_decode: the file was cut short; its whole frames were printed\n", stderr);
     return 2;
 }

@@ -1,7 +1,7 @@
 /* The range coder, adaptive bits and adaptive integers. */
 #include "ost.h"
 
-static const Bit EVEN = {1 << 21, 0};
+static const Bit EVEN = {EVEN_CHANCE, 0};
 
 static u64 next_byte(Coder *coder) { return coder->bytes.at < coder->bytes.end ? *coder->bytes.at++ : 0; }
 
@@ -44,18 +44,21 @@ u64 code_bits(Coder *coder, int n_bits)
     return result;
 }
 
+void move_bit(Bit *b, int bit, u32 limit)
+{
+    u64 rate = 327680 / (5 * b->seen + 8);
+    if (bit) b->chance += (u32)((4194303 - b->chance) * rate >> 16);
+    else b->chance -= (u32)(b->chance * rate >> 16);
+    if (b->seen < limit) b->seen++;
+}
+
 int code_bit(Coder *coder, Bit *b, u32 limit)
 {
-    u64 ones = MIN(MAX(b->chance >> 6, 24), 65512), rate = 327680 / (5 * b->seen + 8);
+    u64 ones = MIN(MAX(b->chance >> 6, RAREST), TOTAL - RAREST);
     int bit = point(coder) < ones;
-    if (bit) {
-        narrow(coder, 0, ones);
-        b->chance += (u32)((4194303 - b->chance) * rate >> 16);
-    } else {
-        narrow(coder, ones, 65536 - ones);
-        b->chance -= (u32)(b->chance * rate >> 16);
-    }
-    if (b->seen < limit) b->seen++;
+    if (bit) narrow(coder, 0, ones);
+    else narrow(coder, ones, TOTAL - ones);
+    move_bit(b, bit, limit);
     return bit;
 }
 
