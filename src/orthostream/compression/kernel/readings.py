@@ -66,22 +66,27 @@ def _checked(group: Group, cell: int) -> int:
     return cell
 
 
-def _code_exact(coder: IntArray, buffer: ByteArray, group: Group, i: int, pattern: int) -> int:
-    """Code all bits of a reading."""
+def _code_exact(coder: IntArray, buffer: ByteArray, group: Group, i: int, patterns: IntArray, digest: int) -> int:
+    """Code all bits of a reading; return the hash with them."""
     before = position_in_bits(coder)
     if group.mixture.ring.shape[0] == 0:
-        pattern = code_pattern(coder, buffer, pattern)
+        patterns[i] = code_pattern(coder, buffer, int(patterns[i]))
     else:
-        pattern = code_raw(coder, buffer, group, i, pattern)
+        patterns[i] = code_raw(coder, buffer, group, i, int(patterns[i]))
     group.spent[2] += position_in_bits(coder) - before
-    return pattern
+    return _hashed(_hashed(digest, int(patterns[i])), int(patterns[i]) >> 32)
 
 
-def _code_rest(coder: IntArray, buffer: ByteArray, group: Group, i: int, cell: int, rest: int) -> int:
-    """Code the low bits of a float, as they are."""
+def _code_rest(
+    coder: IntArray, buffer: ByteArray, group: Group, i: int, cell: int, rests: IntArray, digest: int
+) -> int:
+    """Code the low bits of a float as they are, if the sensor has any; return the hash with them."""
+    if group.precision[i] == 0:
+        return digest
     bits = rest_bits(int(group.precision[i]), cell)
     group.spent[2] += float(bits)
-    return code_bits(coder, buffer, rest, bits)
+    rests[i] = code_bits(coder, buffer, int(rests[i]), bits)
+    return _hashed(_hashed(digest, int(rests[i])), int(rests[i]) >> 32)
 
 
 def _begin_sample(group: Group, t: int, shape: int) -> None:
@@ -205,10 +210,8 @@ def code_readings(
     trial = mixing and rehearses(float(group.mixture.surprise[0]), t, n)
     _begin_sample(group, t, shape)
     digest = int(group.clock[HASH])
-    reference = 0
+    reference = coded = surprises = 0
     factor = 1.0
-    coded = 0
-    surprises = 0
     for i in range(n):
         w = widths[i]
         first = seen[i] == 0
@@ -229,8 +232,7 @@ def code_readings(
             raw, cell = _quantise(group, i, w, first, centre, reference, at, reading, limit)
         if code_bit(coder, buffer, group.rare, RAW_BIT + (1 if first else 0), 250, 1 if raw else 0) == 1:
             kinds[i] = RAW
-            patterns[i] = _code_exact(coder, buffer, group, i, int(patterns[i]))
-            digest = _hashed(_hashed(digest, int(patterns[i])), int(patterns[i]) >> 32)
+            digest = _code_exact(coder, buffer, group, i, patterns, digest)
             continue
         kinds[i] = CELL
         if first:
@@ -239,10 +241,7 @@ def code_readings(
             number = _code_number(coder, buffer, group, i, w, expected, spread, centre, cell, bins, shape, mixes)
             cell = centre + number * int(w)
         cells[i] = reference = cell = _checked(group, cell)
-        digest = _hashed(digest, cell)
-        if group.precision[i] > 0:
-            rests[i] = _code_rest(coder, buffer, group, i, cell, int(rests[i]))
-            digest = _hashed(_hashed(digest, int(rests[i])), int(rests[i]) >> 32)
+        digest = _code_rest(coder, buffer, group, i, cell, rests, _hashed(digest, cell))
         if first:
             _begin(group, i, cell)
             continue
