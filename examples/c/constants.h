@@ -9,6 +9,7 @@ enum { MOST_LEVELS = 1 << 16, MOST_LEVELS_OF_ALL = 1 << 22, LEVELS_PER_BYTE = 64
 enum { LARGEST_FRACTION = 1 << 20, LARGEST_DENOMINATOR = 64, MOST_MULTIPLES = 1 << 18, WIDEST = 126 };
 enum { LOWEST_EXPONENT = -1022, HIGHEST_EXPONENT = 973, MOST_PRECISION = 53 };
 #define LIMIT ((i64)1 << 50)
+#define DRIFT 2251799813685248.0 /* 2^51 */
 #define LARGEST_WHOLE ((u64)1 << 53)
 
 /* Work: in version 1 per byte, in version 2 per frame. */
@@ -40,8 +41,9 @@ enum { ORDER = 16, LARGEST_SMALL_GROUP = 24, MEMORY_EVERY = 16 };
 #define MEMORY_RATE 0.003
 
 /* logistic, mixture, repeats, halving. */
-enum { LARGEST_LOGIT = 3072, N_SOURCES = 11, N_SETS = 64, HALVINGS = 48, N_REFINED = 25, N_SHARED = 7168 };
+enum { LARGEST_LOGIT = 3072, N_SOURCES = 13, N_SETS = 64, HALVINGS = 48, N_REFINED = 25, N_SHARED = 7168 };
 enum { N_SLOTS = 1 << 16, RING = 8192, RINGS = 1 << 17, LEAST_RING = 256, N_MATCHES = 1 << 14 };
+enum { FIRST_WEIGHT = 52000, OTHER_WEIGHTS = 5000, MOST_WEIGHT = 1 << 20, PACE = 8, QUICK_PACE = 60, MOST_SEEN = 250 };
 enum { SHORTEST = 5, COMPARED = 32, DEEPEST = 12, NONE = 3 };
 
 #endif

@@ -23,8 +23,6 @@ int code_known(Coder *coder, u32 ones, int bit);
 /* mixture.c: the second way of coding a cell. */
 
 typedef struct { Bit bit; u32 check; } Slot;
-/* A source of a bit: an adaptive bit, and how many bits it counts up to. */
-typedef struct { Bit *bit; u32 limit; } Source;
 /* What else is known of a cell: see `mixture.py`. */
 typedef struct { i64 neighbour, ago; u64 phase; i64 asked, repeated; int stir, level, shape; } Around;
 
@@ -46,7 +44,7 @@ typedef struct {
     f64 surprise;
     /* Work space. */
     i32 first_input;
-    Source sources[N_SOURCES];
+    Bit *sources[N_SOURCES];
     i64 candidates[3];
     f64 masses[3], cost;
     Around around;
@@ -55,8 +53,7 @@ typedef struct {
 Mixture *open_mixture(int n);
 void close_mixture(Mixture *m, int n);
 u32 mixed_hash(i64 value, u32 before);
-Source slot_of(Mixture *m, u32 key, int which);
-Source shared_bit(Mixture *m, int place);
+Bit *slot_of(Mixture *m, u32 key);
 int mixed_bit(Coder *coder, Mixture *m, int which, int n_sources, int bit);
 
 /* repeats.c, questions.c, halving.c */

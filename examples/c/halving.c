@@ -37,26 +37,28 @@ static f64 share_above(const Mixture *m, f64 centre, f64 scale, i64 low, i64 edg
 static i64 code_inside(Coder *coder, Mixture *m, int i, f64 centre, f64 scale, i64 low, int size, i64 cell)
 {
     const Around *around = &m->around;
-    i64 last = last_cell(m, i, 1), before = last_cell(m, i, 2);
+    i64 last = last_cell(m, i, 1), before = last_cell(m, i, 2), nearest = (i64)floor(centre + 0.5);
     for (int depth = 0; size > 0 && depth < DEEPEST; depth++) {
         size--;
         i64 edge = low + ((i64)1 << size);
         f64 share = share_above(m, centre, scale, low, edge, edge + ((i64)1 << size));
         m->first_input = logit_of(share);
-        int step = depth * 32 + (int)(share * 31.999), which = HALVINGS + depth;
+        int step = depth * 32 + (int)(share * 31.999);
         u32 node = mixed_hash(low, (u32)size + 64), own = mixed_hash(i, node);
-        Source *sources = m->sources;
-        sources[1] = shared_bit(m, 4096 + step * 8 + around->stir);
-        sources[2] = slot_of(m, own, which);
-        sources[3] = slot_of(m, mixed_hash(last, own + 1), which);
-        sources[4] = slot_of(m, mixed_hash(before, mixed_hash(last, own + 2)), which);
-        sources[5] = slot_of(m, mixed_hash(around->neighbour, own + 3), which);
-        sources[6] = slot_of(m, mixed_hash(around->ago, own + 4), which);
-        sources[7] = slot_of(m, mixed_hash(around->neighbour, node + 5), which);
-        sources[8] = slot_of(m, mixed_hash(last, node + 6), which);
-        sources[9] = slot_of(m, node, which);
-        sources[10] = slot_of(m, mixed_hash(around->level, mixed_hash(step, (u32)i + 1000)), which);
-        if (mixed_bit(coder, m, which, 11, cell >= edge)) low = edge;
+        Bit **sources = m->sources;
+        sources[1] = &m->shared[4096 + step * 8 + around->stir];
+        sources[2] = slot_of(m, own);
+        sources[3] = slot_of(m, mixed_hash(last, own + 1));
+        sources[4] = slot_of(m, mixed_hash(before, mixed_hash(last, own + 2)));
+        sources[5] = slot_of(m, mixed_hash(around->neighbour, own + 3));
+        sources[6] = slot_of(m, mixed_hash(around->ago, own + 4));
+        sources[7] = slot_of(m, mixed_hash(around->neighbour, node + 5));
+        sources[8] = slot_of(m, mixed_hash(last, node + 6));
+        sources[9] = slot_of(m, node);
+        sources[10] = slot_of(m, mixed_hash(around->level, mixed_hash(step, (u32)i + 1000)));
+        sources[11] = slot_of(m, mixed_hash(low - last, mixed_hash(size + 1, (u32)i + 2000)));
+        sources[12] = slot_of(m, mixed_hash(low - nearest, mixed_hash(size + 1, (u32)i + 3000)));
+        if (mixed_bit(coder, m, HALVINGS + MIN(size, 15), 13, cell >= edge)) low = edge;
     }
     if (size == 0) return low;
     m->cost += (f64)size;

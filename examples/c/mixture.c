@@ -9,7 +9,7 @@ Mixture *open_mixture(int n)
     m->ring_size = RING;
     while (m->ring_size * n > RINGS && m->ring_size > LEAST_RING) m->ring_size >>= 1;
     for (int which = 0; which < N_SETS; which++) {
-        for (int j = 0; j < N_SOURCES; j++) m->weights[which][j] = j ? 12000 : 52000;
+        for (int j = 0; j < N_SOURCES; j++) m->weights[which][j] = j ? OTHER_WEIGHTS : FIRST_WEIGHT;
         for (int k = 0; k < N_REFINED; k++) m->refined[which][k] = 64 * squash(256 * k - LARGEST_LOGIT);
     }
     m->slots = zeros(N_SLOTS, sizeof *m->slots);
@@ -41,7 +41,7 @@ u32 mixed_hash(i64 value, u32 before)
     return hash ^ hash >> 14;
 }
 
-Source slot_of(Mixture *m, u32 key, int which)
+Bit *slot_of(Mixture *m, u32 key)
 {
     Slot *slot = &m->slots[key & (N_SLOTS - 1)];
     u32 check = (key >> 16 & 0xff) + 1;
@@ -49,22 +49,20 @@ Source slot_of(Mixture *m, u32 key, int which)
         slot->check = check;
         make_even(&slot->bit, 1);
     }
-    return (Source){&slot->bit, which < HALVINGS ? 250 : 120};
+    return &slot->bit;
 }
-
-Source shared_bit(Mixture *m, int place) { return (Source){&m->shared[place], 250}; }
 
 static i64 trained_weight(i64 weight, i64 input, i64 error)
 {
     weight += (input * error) >> 18;
-    return MIN(MAX(weight, -1048576), 1048576);
+    return MIN(MAX(weight, -MOST_WEIGHT), MOST_WEIGHT);
 }
 
 int mixed_bit(Coder *coder, Mixture *m, int which, int n_sources, int bit)
 {
     i64 *weights = m->weights[which], inputs[N_SOURCES], total = 0;
     for (int j = 0; j < n_sources; j++) {
-        inputs[j] = j ? logit_of_chance(m->sources[j].bit->chance) : m->first_input;
+        inputs[j] = j ? logit_of_chance(m->sources[j]->chance) : m->first_input;
         total += weights[j] * inputs[j];
     }
     i64 logit = MIN(MAX(total >> 16, -LARGEST_LOGIT), LARGEST_LOGIT - 1);
@@ -78,11 +76,11 @@ int mixed_bit(Coder *coder, Mixture *m, int which, int n_sources, int bit)
     refined += along >> 7;
     if (bit) *refined += (4194303 - *refined) >> 6;
     else *refined -= *refined >> 6;
-    i64 pace = 5 + 60 / (m->trained[which] + 2), error = ((bit ? TOTAL : 0) - mixed) * pace;
+    i64 pace = PACE + QUICK_PACE / (m->trained[which] + 2), error = ((bit ? TOTAL : 0) - mixed) * pace;
     if (m->trained[which] < 255) m->trained[which]++;
     for (int j = 0; j < n_sources; j++) {
         weights[j] = trained_weight(weights[j], inputs[j], error);
-        if (j) move_bit(m->sources[j].bit, bit, m->sources[j].limit);
+        if (j) move_bit(m->sources[j], bit, MOST_SEEN);
     }
     return bit;
 }

@@ -21,19 +21,18 @@ static int ask(Coder *coder, Mixture *m, int i, int kind, i64 candidate, int hol
     const Around *around = &m->around;
     i64 last = last_cell(m, i, 1), asked = around->asked, share = 0;
     int length = (int)MIN(past->length, 15), age = bits_of_count((u64)past->age) >> 1;
-    int which = kind + (length >= 8 ? 24 : 0);
     if (asked > 0) share = 1 + (6 * around->repeated + (asked >> 1)) / asked;
     u32 own = mixed_hash(i * 64 + kind, 77), pair = mixed_hash(candidate, (u32)kind + 4);
-    Source *sources = m->sources;
-    sources[1] = slot_of(m, mixed_hash(past->repeats & 15, own), which);
-    sources[2] = slot_of(m, mixed_hash(candidate, mixed_hash(coarse(past->age), own + 1)), which);
-    sources[3] = slot_of(m, mixed_hash(last, mixed_hash(last_cell(m, i, 2), own + 2)), which);
-    sources[4] = shared_bit(m, (kind * 8 + (int)share) * 4 + (int)(past->repeats & 3));
-    sources[5] = shared_bit(m, 1024 + (kind * 16 + length) * 8 + MIN(age, 7));
-    sources[6] = slot_of(m, mixed_hash((i64)around->phase, mixed_hash(candidate, own + 3)), which);
-    sources[7] = slot_of(m, mixed_hash(around->neighbour, mixed_hash(last, pair)), which);
-    sources[8] = slot_of(m, mixed_hash(around->neighbour, mixed_hash(candidate, own + 5)), which);
-    return mixed_bit(coder, m, which, 9, holds);
+    Bit **sources = m->sources;
+    sources[1] = slot_of(m, mixed_hash(past->repeats & 15, own));
+    sources[2] = slot_of(m, mixed_hash(candidate, mixed_hash(coarse(past->age), own + 1)));
+    sources[3] = slot_of(m, mixed_hash(last, mixed_hash(last_cell(m, i, 2), own + 2)));
+    sources[4] = &m->shared[(kind * 8 + (int)share) * 4 + (int)(past->repeats & 3)];
+    sources[5] = &m->shared[1024 + (kind * 16 + length) * 8 + MIN(age, 7)];
+    sources[6] = slot_of(m, mixed_hash((i64)around->phase, mixed_hash(candidate, own + 3)));
+    sources[7] = slot_of(m, mixed_hash(around->neighbour, mixed_hash(last, pair)));
+    sources[8] = slot_of(m, mixed_hash(around->neighbour, mixed_hash(candidate, own + 5)));
+    return mixed_bit(coder, m, kind + (length >= 8 ? 24 : 0), 9, holds);
 }
 
 int ask_candidates(Coder *coder, Mixture *m, int i, f64 centre, f64 scale, i64 cell)
