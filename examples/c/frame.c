@@ -4,7 +4,7 @@
 
 #include "ost.h"
 
-enum { TINY = 8, SHORT = 64, ESCAPE = 0xff };
+enum { TINY = 8, SHORT_ONE = 64, SHORT_TWO = 256, ESCAPE = 0xff };
 
 static u32 crc_high_first(u32 polynomial, int bits, u32 value, u8 byte)
 {
@@ -30,7 +30,8 @@ static u32 word(const u8 *at) { return at[0] | (u32)at[1] << 8 | (u32)at[2] << 1
 static int is_plain(Frame *frame, Bytes data, const Checks *checks, const Chain *chain)
 {
     u64 size = size_of_bytes(data);
-    u32 seed = size <= SHORT && checks->version == 1 ? chain->anchor : chain->seed;
+    u64 most = checks->version == 1 ? SHORT_ONE : SHORT_TWO;
+    u32 seed = size <= most && checks->version == 1 ? chain->anchor : chain->seed;
     u32 start = seed ^ 0x4f535430, number = (u32)chain->number, check;
     const u8 *end = data.end;
     frame->kind = READINGS;
@@ -43,7 +44,7 @@ static int is_plain(Frame *frame, Bytes data, const Checks *checks, const Chain 
         check = checksum(12, start, frame->tiny, size - 1) ^ (number & 0xfff);
         return check == ((u32)(end[-2] & 15) << 8 | end[-1]);
     }
-    if (size <= SHORT) {
+    if (size <= most) {
         frame->body = (Bytes){data.at, end - 2};
         check = checksum(16, start, data.at, size - 2) ^ (number & 0xffff);
         return check == (end[-2] | (u32)end[-1] << 8);

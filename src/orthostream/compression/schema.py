@@ -109,7 +109,11 @@ class Schema:
                 values = (
                     [str(i) for i in range(n)] if given is None else [given] * n if isinstance(given, str) else given
                 )
-                if not isinstance(values, list) or len(values) != n or not all(isinstance(value, str) for value in values):
+                if (
+                    not isinstance(values, list)
+                    or len(values) != n
+                    or not all(isinstance(value, str) for value in values)
+                ):
                     raise FrameError(f"the header's {key} is not one text for each of {n} sensors")
                 _check_text("".join(values))
                 lists.append(values)

@@ -108,3 +108,36 @@ def test_solve(scale: float) -> None:
     if scale == 1.0:
         left = sums[:8, :8] + np.diag(1e-4 * np.diag(sums)[:8] + 1.0)
         np.testing.assert_allclose(left @ solutions[0], sums[8, :8], atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("n", [1, 16])
+def test_inner(scale: float, n: int) -> None:
+    """The terms are added from the first on: NumPy's own product adds them in another order."""
+    one, other = numbers((n,), scale), numbers((n,), 1.0, 1)
+    results = [module.inner(one, other) for module in (rows, compiled_rows)]
+    same_bits(*map(np.atleast_1d, results))
+    total = 0.0
+    for mine, yours in zip(one.tolist(), other.tolist(), strict=True):
+        total += mine * yours
+    assert results[0] == total
+
+
+def test_shift_in() -> None:
+    for module in (rows, compiled_rows):
+        row = np.array([1.0, 2.0, 3.0])
+        module.shift_in(row, 7.0)
+        assert row.tolist() == [7.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_add_outer(scale: float) -> None:
+    """Only what lies on and below the diagonal is promised."""
+    row, before = numbers((6,), scale, 1), np.tril(numbers((7, 7), scale))
+    sums = [before.copy() for _ in range(2)]
+    for module, each in zip((rows, compiled_rows), sums, strict=True):
+        module.add_outer(each, row, 1.25, 0.7, 0.999)
+    same_bits(np.tril(sums[0]), np.tril(sums[1]))
+    if scale == 1.0:
+        whole = np.append(row, 1.25)
+        np.testing.assert_allclose(np.tril(sums[1]), np.tril(0.999 * before + 0.7 * np.outer(whole, whole)))

@@ -51,6 +51,11 @@ def checked_array(value: Any, dtype: str, shape: tuple[int, ...], name: str) -> 
     return value
 
 
+def checked_bytes(value: Any, name: str) -> bytes:
+    """Return the bytes of an array of uint8, if it is one."""
+    return checked_array(value, "uint8", value.shape[:1] if isinstance(value, np.ndarray) else (), name).tobytes()
+
+
 def values_of(owner: object, names: Sequence[str]) -> dict[str, Any]:
     """Return some attributes: numbers and copies of arrays."""
     found = {name: getattr(owner, name) for name in names}

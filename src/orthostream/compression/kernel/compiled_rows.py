@@ -84,14 +84,17 @@ def factorise(matrix: FloatArray, scale: float, extra: FloatArray, upper: FloatA
             upper[k, j] = row[j]
 
 
-def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
-    """Solve the normal equations in all rows of a matrix but the last, which is the right-hand side."""
+def solve(sums: FloatArray, ridge: float, solution: FloatArray, stretch: float) -> None:
+    """Solve the normal equations in all rows of a matrix but the last, which is the right-hand side.
+
+    The diagonal is stretched by a factor, and ``ridge`` is added to it.
+    """
     n = len(solution)
     work = np.empty((n, n + 1))
     for k in range(n):
         for j in range(n):
             work[k, j] = sums[max(j, k), min(j, k)]
-        work[k, k] = work[k, k] * 1.0001 + ridge
+        work[k, k] = work[k, k] * stretch + ridge
         work[k, n] = sums[n, k]
     for k in range(n):
         for i in range(k + 1, n):

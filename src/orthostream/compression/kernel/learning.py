@@ -54,7 +54,7 @@ def learn(
     # Larger groups change more slowly, and cost more: they are factorised less often once they are known.
     every = max(4, n // 12) if samples >= 128 else 4
     if samples % every == 0 or samples < (32 if n <= 64 else 8):
-        solve(group.sums, 1.0, group.weights)
+        solve(group.sums, 1.0, group.weights, 1.0001)
         extra = 0.0001 + 0.04 * ((width * width) / (group.spread * group.spread))
         factorise(group.covariance, 0.95, extra, group.upper, group.pivots)
         for i in range(n):

@@ -22,6 +22,8 @@ LARGEST_SMALL_GROUP = 24
 _KEEP = 0.999
 _RATE = 0.003
 _EVERY = 16
+#: Smooth signals differ from a straight line by little: their regressions are hardly stretched.
+_STRETCH = 1.000001
 
 
 class Memory(NamedTuple):
@@ -73,7 +75,7 @@ def remember(
         errors[2] += _RATE * (min(abs(error) / spread, 12.0) - float(errors[2]))
         errors[3] += _RATE * (min(abs(error - extra) / spread, 12.0) - float(errors[3]))
         if (t + i) % _EVERY == 0 and t >= 32:
-            solve(memory.sums[i], 1.0, memory.weights[i])
+            solve(memory.sums[i], 1.0, memory.weights[i], _STRETCH)
             for j in range(ORDER):
                 if not (abs(float(memory.weights[i, j])) < 1e6):
                     memory.weights[i] = 0.0

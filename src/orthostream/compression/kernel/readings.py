@@ -6,34 +6,26 @@ import math
 from typing import Any
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
-from orthostream.compression.kernel.account import (
-    CENTRED,
-    SCALES,
-    chance_alone,
-    chosen_shape,
-    compare,
-    rehearses,
-    shape_account,
-)
+from orthostream.compression.kernel.account import chosen_shape, rehearses
 from orthostream.compression.kernel.adaptation import adapt_scale, chance_of, follow, score_of
-from orthostream.compression.kernel.group_state import (
-    CORRUPT,
-    CURVE,
-    HASH,
-    LEVELS,
-    SAMPLES,
-    STIRS,
-    Group,
-    value_of,
+from orthostream.compression.kernel.expectation import (
+    CORRECTION,
+    ERROR,
+    SCALE,
+    TRUST,
+    centre_of,
+    expect,
+    width_of_curve,
 )
+from orthostream.compression.kernel.group_state import CORRUPT, CURVE, HASH, SAMPLES, STIRS, Group, value_of
 from orthostream.compression.kernel.halving import code_mixed
-from orthostream.compression.kernel.memory import LARGEST_SMALL_GROUP, remembered
-from orthostream.compression.kernel.mixture import AGO, ASKED, LEVEL, NEIGHBOUR, PHASE, REPEATED, SHAPE, STIR
+from orthostream.compression.kernel.mixture import PHASE, SHAPE
 from orthostream.compression.kernel.range_coder import ENCODING, MODE, code_bit, code_bits, position_in_bits
 from orthostream.compression.kernel.raw_reading import RAW_BIT, code_first, code_pattern, code_raw, rest_bits
 from orthostream.compression.kernel.repeats import take_cell
 from orthostream.compression.kernel.rows import add_scaled
-from orthostream.compression.kernel.student import WIDEST_SCALE, code_cell
+from orthostream.compression.kernel.student import code_cell
+from orthostream.compression.kernel.ways import judge, look_around
 
 #: Compiled without memory management: nothing here makes arrays.
 ALLOCATES = False
@@ -41,16 +33,9 @@ ALLOCATES = False
 #: No integer of a lattice lies farther out.
 LIMIT = 1125899906842624.0  # 2**50
 _FARTHEST = 1 << 38
-_DRIFT = 2251799813685248.0  # 2**51
 
 #: What a reading is: a number of the lattice, missing, or sent as it is.
 CELL, MISSING, RAW = 0, 1, 2
-
-#: What is known of each sensor in a sample, as rows of ``facts``: the scale of its errors, how much it is trusted, its
-#: error; the prediction without the memory, what other sensors added to it, and the spread of errors in time; what
-#: sensors coded before it say of it, in scales.
-SCALE, TRUST, ERROR, BASIS, CONDITION, SPREAD, CORRECTION = range(7)
-N_FACTS = 7
 
 
 def _hashed(digest: int, value: int) -> int:
@@ -60,7 +45,7 @@ def _hashed(digest: int, value: int) -> int:
 def _quantise(
     group: Group, i: int, w: float, first: bool, centre: int, reference: int, at: float, reading: float, limit: float
 ) -> tuple[bool, int]:
-    """Return whether a cell around the centre holds a reading within its limit, and that cell."""
+    """Return whether no cell around the centre holds a reading within its limit, and the cell."""
     if first:
         cell = math.floor(at + 0.5)
         far = abs(cell - reference) >= _FARTHEST
@@ -69,26 +54,39 @@ def _quantise(
         far = abs(cell) >= _FARTHEST
         cell = centre + cell * int(w)
     if far:
-        return False, 0
-    return group.exact[i] == 1 or abs(reading - value_of(group, i, cell)) <= limit, cell
+        return True, 0
+    return not (group.exact[i] == 1 or abs(reading - value_of(group, i, cell)) <= limit), cell
 
 
-def _code_exact(coder: IntArray, buffer: ByteArray, group: Group, i: int, pattern: int) -> int:
-    """Code all bits of a reading."""
+def _checked(group: Group, cell: int) -> int:
+    """Return a cell, or 0 if it is one that no encoder writes."""
+    if abs(cell) > LIMIT:
+        group.clock[CORRUPT] = 1
+        return 0
+    return cell
+
+
+def _code_exact(coder: IntArray, buffer: ByteArray, group: Group, i: int, patterns: IntArray, digest: int) -> int:
+    """Code all bits of a reading; return the hash with them."""
     before = position_in_bits(coder)
     if group.mixture.ring.shape[0] == 0:
-        pattern = code_pattern(coder, buffer, pattern)
+        patterns[i] = code_pattern(coder, buffer, int(patterns[i]))
     else:
-        pattern = code_raw(coder, buffer, group, i, pattern)
+        patterns[i] = code_raw(coder, buffer, group, i, int(patterns[i]))
     group.spent[2] += position_in_bits(coder) - before
-    return pattern
+    return _hashed(_hashed(digest, int(patterns[i])), int(patterns[i]) >> 32)
 
 
-def _code_rest(coder: IntArray, buffer: ByteArray, group: Group, i: int, cell: int, rest: int) -> int:
-    """Code the low bits of a float, as they are."""
+def _code_rest(
+    coder: IntArray, buffer: ByteArray, group: Group, i: int, cell: int, rests: IntArray, digest: int
+) -> int:
+    """Code the low bits of a float as they are, if the sensor has any; return the hash with them."""
+    if group.precision[i] == 0:
+        return digest
     bits = rest_bits(int(group.precision[i]), cell)
     group.spent[2] += float(bits)
-    return code_bits(coder, buffer, rest, bits)
+    rests[i] = code_bits(coder, buffer, int(rests[i]), bits)
+    return _hashed(_hashed(digest, int(rests[i])), int(rests[i]) >> 32)
 
 
 def _begin_sample(group: Group, t: int, shape: int) -> None:
@@ -99,20 +97,11 @@ def _begin_sample(group: Group, t: int, shape: int) -> None:
     around[SHAPE] = shape
 
 
-def _centre_of(expected: float, spread: float, w: float, mixing: bool, mixes: bool) -> int:
-    """Return the middle of a cell: near the prediction if it is good, otherwise where cells are met again."""
-    if mixes:
-        return 0
-    if mixing and spread > CENTRED * w:
-        return math.floor(expected / w + 0.5) * int(w)
-    return math.floor(expected + 0.5)
-
-
-def _is_surprise(cell: int, expected: float, spread: float, before: float, w: float) -> int:
-    """Return 1 if a bell curve does not explain a cell: it is far out, or repeats the last one though few should."""
-    if abs(float(cell) - expected) > 6.0 * spread:
-        return 1
-    return 1 if float(cell) == before and spread > 8.0 * w else 0
+def _end_sample(group: Group, surprises: int, n: int, shape: int) -> None:
+    """Follow the share of surprises, and choose the shape of the bell curve."""
+    surprise = float(group.mixture.surprise[0])
+    group.mixture.surprise[0] = surprise + 0.05 * (surprises / n - surprise)
+    group.clock[CURVE] = chosen_shape(shape, float(group.shape_account[0]))
 
 
 def _begin(group: Group, i: int, cell: int) -> None:
@@ -122,95 +111,6 @@ def _begin(group: Group, i: int, cell: int) -> None:
     group.history[:, i] = float(cell)
     if group.mixture.ring.shape[0] > 0:
         take_cell(group.mixture, i, math.floor(float(cell) / float(group.width[i]) + 0.5))
-
-
-def _look_around(group: Group, i: int, w: float, bins: tuple[int, int]) -> None:
-    """Write what else the mixture looks at."""
-    around = group.mixture.around
-    ring = group.history.shape[0]
-    ago = float(group.history[(int(group.clock[SAMPLES]) + 2) % ring, i])
-    around[AGO] = math.floor(ago / w + 0.5)
-    around[LEVEL] = bins[0]
-    around[STIR] = bins[1]
-
-
-def _settle_accounts(
-    rehearsal: IntArray,
-    buffer: ByteArray,
-    group: Group,
-    i: int,
-    expected: float,
-    spread: float,
-    cell: int,
-    bins: tuple[int, int],
-    tried: bool,
-) -> None:
-    """Rehearse the mixture if it was not used, compare the two ways, and remember the cell."""
-    mixture = group.mixture
-    n = len(group.width)
-    w = float(group.width[i])
-    index = math.floor(float(cell) / w + 0.5)
-    if tried:
-        if mixture.mixes[i] == 0:
-            _look_around(group, i, w, bins)
-            code_mixed(rehearsal, buffer, mixture, i, expected / w, spread / w, index)
-        alone = chance_alone(expected, spread, w, cell, int(group.clock[CURVE]))
-        compare(mixture, i, n, alone, w > 1.0 and spread <= CENTRED * w)
-        mixture.around[ASKED] += 1
-        mixture.around[REPEATED] += take_cell(mixture, i, index)
-        mixture.around[NEIGHBOUR] = index
-    elif n <= LARGEST_SMALL_GROUP:
-        take_cell(mixture, i, index)
-        mixture.around[NEIGHBOUR] = index
-
-
-def _expect(
-    group: Group,
-    facts: FloatArray,
-    i: int,
-    w: float,
-    first: bool,
-    predicted: float,
-    before: float,
-    spread: float,
-    remembers: bool,
-) -> tuple[float, float, float, int]:
-    """Return what is expected of a sensor in time, and after other sensors; the scale of its errors; its level."""
-    deviation = math.sqrt(float(group.variance[i]))
-    # A prediction that has lost its way must not lead the next one astray.
-    farthest = 8.0 * deviation + 16.0 * w
-    if not (abs(predicted - before) <= farthest):
-        predicted = before
-    plan = predicted
-    if remembers and not first:
-        plan = predicted + remembered(group.memory, i)
-        if not (abs(plan - before) <= farthest):
-            plan = predicted
-    level = (plan - float(group.mean[i])) / deviation
-    level_bin = 0
-    if level >= -2.5:
-        level_bin = int(min(math.floor(level * 2.0) + 5.0, LEVELS - 1.0))
-    scale = spread * float(group.level_factors[level_bin])
-    expected = plan + scale * float(facts[CORRECTION, i])
-    if not (abs(expected - plan) <= farthest):
-        expected = plan
-    # A sensor that is missing for long may drift far out, but not beyond what an integer holds.
-    expected = min(max(expected, -_DRIFT), _DRIFT)
-    facts[SCALE, i] = scale
-    if remembers:
-        facts[BASIS, i] = predicted
-        facts[CONDITION, i] = expected - plan
-        facts[SPREAD, i] = 0.0 if first else spread
-    return plan, expected, scale, level_bin
-
-
-def _width_of_curve(group: Group, i: int, w: float, scale: float, factor: float, stir_bin: int, shape: int) -> float:
-    """Return the scale of the bell curve of a sensor."""
-    deviation = math.sqrt(float(group.pivots[i])) * scale
-    spread = deviation * float(group.ratio[i]) * float(group.stir_factors[stir_bin]) * factor * SCALES[shape]
-    if not (spread < WIDEST_SCALE * w):
-        return WIDEST_SCALE * w
-    return 0.02 * w if spread < 0.02 * w else spread
 
 
 def _adapt(
@@ -254,13 +154,6 @@ def _adapt(
     return score
 
 
-def _judge_shape(group: Group, w: float, expected: float, spread: float, cell: int, shape: int) -> None:
-    """Compare the shapes of the bell curve, on one sensor of each sample."""
-    upper = float(cell) + 0.5 * w - expected
-    account = shape_account(float(group.shape_account[0]), upper, upper - w, spread / SCALES[shape])
-    group.shape_account[0] = account
-
-
 def _code_number(
     coder: IntArray,
     buffer: ByteArray,
@@ -277,7 +170,7 @@ def _code_number(
 ) -> int:
     """Code a cell by the mixture or by the bell curve; return its number, in cells from the centre."""
     if mixes:
-        _look_around(group, i, w, bins)
+        look_around(group, i, w, bins)
         return code_mixed(coder, buffer, group.mixture, i, expected / w, spread / w, cell // int(w))
     offset = (expected - centre) / w
     return code_cell(coder, buffer, group.escapes, offset, spread / w, (cell - centre) // int(w), shape)
@@ -317,55 +210,38 @@ def code_readings(
     trial = mixing and rehearses(float(group.mixture.surprise[0]), t, n)
     _begin_sample(group, t, shape)
     digest = int(group.clock[HASH])
-    reference = 0
+    reference = coded = surprises = 0
     factor = 1.0
-    coded = 0
-    surprises = 0
     for i in range(n):
         w = widths[i]
         first = seen[i] == 0
-        plan, expected, scale, level_bin = _expect(
-            group, facts, i, w, first, plans[i], before[i], spreads[i], remembers
+        plan, expected, scale, level_bin = expect(
+            group, facts, i, w, row, first, plans[i], before[i], spreads[i], remembers
         )
-        if not first:
-            group.history[row, i] = expected
-            facts[ERROR, i] = expected - plan
-        else:
-            group.history[row, i] = 0.0
         if kinds[i] == MISSING:
             digest = _hashed(digest, 1)
             continue
         bins = (level_bin, int(min(float(group.stir[i]) * 3.0, STIRS - 1.0)))
-        spread = _width_of_curve(group, i, w, scale, factor, bins[1], shape)
+        spread = width_of_curve(group, i, w, scale, factor, bins[1], shape)
         mixes = mixing and not first and group.mixture.mixes[i] == 1
-        centre = _centre_of(expected, spread, w, mixing, mixes)
+        centre = centre_of(expected, spread, w, mixing, mixes)
         cell = 0
         raw = kinds[i] == RAW
         if encoding and not raw:
-            held, cell = _quantise(
-                group, i, w, first, centre, reference, float(positions[i]), float(readings[i]), float(limits[i])
-            )
-            raw = not held
+            at, reading, limit = float(positions[i]), float(readings[i]), float(limits[i])
+            raw, cell = _quantise(group, i, w, first, centre, reference, at, reading, limit)
         if code_bit(coder, buffer, group.rare, RAW_BIT + (1 if first else 0), 250, 1 if raw else 0) == 1:
             kinds[i] = RAW
-            patterns[i] = _code_exact(coder, buffer, group, i, int(patterns[i]))
-            digest = _hashed(_hashed(digest, int(patterns[i])), int(patterns[i]) >> 32)
+            digest = _code_exact(coder, buffer, group, i, patterns, digest)
             continue
         kinds[i] = CELL
-        number = 0
         if first:
-            cell = code_first(coder, buffer, group, reference, cell)
+            number, cell = 0, code_first(coder, buffer, group, reference, cell)
         else:
             number = _code_number(coder, buffer, group, i, w, expected, spread, centre, cell, bins, shape, mixes)
             cell = centre + number * int(w)
-        if abs(cell) > LIMIT:
-            group.clock[CORRUPT] = 1
-            cell = 0
-        cells[i] = reference = cell
-        digest = _hashed(digest, cell)
-        if group.precision[i] > 0:
-            rests[i] = _code_rest(coder, buffer, group, i, cell, int(rests[i]))
-            digest = _hashed(_hashed(digest, int(rests[i])), int(rests[i]) >> 32)
+        cells[i] = reference = cell = _checked(group, cell)
+        digest = _code_rest(coder, buffer, group, i, cell, rests, _hashed(digest, cell))
         if first:
             _begin(group, i, cell)
             continue
@@ -373,14 +249,9 @@ def code_readings(
         coded += 1
         factor *= 1.0 + 0.2 / (1.0 + 0.3 * coded) * score
         if mixing:
-            if i == t % n:
-                _judge_shape(group, w, expected, spread, cell, shape)
-            surprises += _is_surprise(cell, expected, spread, before[i], w)
-            # A sensor of which the mixture knows nothing is tried less often.
-            tried = mixes or (trial and (group.mixture.account[i] > -48.0 or t % 4 == 0))
-            _settle_accounts(rehearsal, buffer, group, i, expected, spread, cell, bins, tried)
+            surprises += judge(
+                rehearsal, buffer, group, i, w, expected, spread, before[i], cell, bins, shape, mixes, trial
+            )
     group.clock[HASH] = digest
     if mixing:
-        surprise = float(group.mixture.surprise[0])
-        group.mixture.surprise[0] = surprise + 0.05 * (surprises / n - surprise)
-        group.clock[CURVE] = chosen_shape(shape, float(group.shape_account[0]))
+        _end_sample(group, surprises, n, shape)

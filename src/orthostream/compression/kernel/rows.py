@@ -57,14 +57,17 @@ def factorise(matrix: FloatArray, scale: float, extra: FloatArray, upper: FloatA
         upper[k, k + 1 :] = row
 
 
-def solve(sums: FloatArray, ridge: float, solution: FloatArray) -> None:
-    """Solve the normal equations in all rows of a matrix but the last, which is the right-hand side."""
+def solve(sums: FloatArray, ridge: float, solution: FloatArray, stretch: float) -> None:
+    """Solve the normal equations in all rows of a matrix but the last, which is the right-hand side.
+
+    The diagonal is stretched by a factor, and ``ridge`` is added to it.
+    """
     n = len(solution)
     work = np.empty((n, n + 1))
     for k in range(n):
         work[k, : k + 1] = sums[k, : k + 1]
         work[:k, k] = sums[k, :k]
-        work[k, k] = work[k, k] * 1.0001 + ridge
+        work[k, k] = work[k, k] * stretch + ridge
     work[:, n] = sums[n, :n]
     for k in range(n):
         for i in range(k + 1, n):

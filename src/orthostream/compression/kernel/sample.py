@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
+from orthostream.compression.kernel.expectation import BASIS, CONDITION, ERROR, N_FACTS, SCALE, SPREAD, TRUST
 from orthostream.compression.kernel.features import features_of, prediction
 from orthostream.compression.kernel.group_state import CORRUPT, N_FEATURES, SAMPLES, Group
 from orthostream.compression.kernel.learning import learn
@@ -25,17 +26,7 @@ from orthostream.compression.kernel.logistic import REHEARSING
 from orthostream.compression.kernel.memory import remember
 from orthostream.compression.kernel.presence import code_presence
 from orthostream.compression.kernel.range_coder import CODER_SIZE, MODE, position_in_bits
-from orthostream.compression.kernel.readings import (
-    BASIS,
-    CONDITION,
-    ERROR,
-    MISSING,
-    N_FACTS,
-    SCALE,
-    SPREAD,
-    TRUST,
-    code_readings,
-)
+from orthostream.compression.kernel.readings import MISSING, code_readings
 from orthostream.compression.kernel.rows import entries
 
 

@@ -22,8 +22,8 @@ from orthostream.compression.stream.frame import (
     stands_alone,
 )
 
-#: Plain frames of at most this many bytes have a checksum of 12 bits, of 16, and of 32 beyond.
-_TINY, _SHORT = 8, 64
+#: Plain frames of at most this many bytes have a checksum of 12 bits.
+_TINY = 8
 _PLAIN_START, _MARKED_START = 0x4F535430, 0x4F535431
 
 
@@ -36,6 +36,8 @@ class Checks(ABC):
     start: Chain
     #: Bytes that a frame has at least.
     least: int = 2
+    #: Plain frames of at most this many bytes have a checksum of 16 bits; longer ones have 32.
+    short: int
 
     @abstractmethod
     def after(self, chain: Chain, frame: Frame, data: bytes, digest: int | None) -> Chain:
@@ -53,15 +55,15 @@ class Checks(ABC):
                 body += b"\0"
             check = check_12(body, self._short_seed(chain) ^ _PLAIN_START, chain.number)
             return body[:-1] + bytes([body[-1] | check >> 8, check & 0xFF])
-        if len(body) + 2 <= _SHORT:
+        if len(body) + 2 <= self.short:
             body = body.ljust(_TINY - 1, b"\0")
             return body + check_16(body, self._short_seed(chain) ^ _PLAIN_START, chain.number)
-        body = body.ljust(_SHORT - 3, b"\0")
+        body = body.ljust(self.short - 3, b"\0")
         return body + check_32(body, chain.seed ^ _PLAIN_START)
 
     def _plain_body(self, data: bytes, chain: Chain) -> bytes | None:
         """Return the payload of a plain frame, None if its checksum does not fit."""
-        if len(data) > _SHORT:
+        if len(data) > self.short:
             body = data[:-4]
             return body if check_32(body, chain.seed ^ _PLAIN_START) == data[-4:] else None
         if len(data) < 2:
@@ -82,9 +84,17 @@ class Checks(ABC):
         for extra in (0, OTHER):
             raw = bytes([kind | flags | extra]) + body
             data = raw + check_32(raw, seed ^ _MARKED_START)
-            if chain is None or not any(self._plain_body(near, chain) is not None for near in _neighbours(data)):
+            if chain is None or not any(self._plain_body(near, chain) is not None for near in self._neighbours(data)):
                 break
         return data
+
+    def _neighbours(self, data: bytes) -> Iterator[bytes]:
+        """Yield bytes, and all that one flipped bit makes of them."""
+        yield data
+        if len(data) <= self.short:
+            whole = int.from_bytes(data, "little")
+            for bit in range(8 * len(data)):
+                yield (whole ^ 1 << bit).to_bytes(len(data), "little")
 
     def open(self, data: bytes, chain: Chain | None) -> Frame:
         """Return the frame that bytes are, for a decoder that remembers ``chain`` (None: nothing)."""
@@ -122,20 +132,12 @@ class Checks(ABC):
         return Frame(data[0] & 7, data[0] & (RESTART | TIMED), data[1:-4])
 
 
-def _neighbours(data: bytes) -> Iterator[bytes]:
-    """Yield bytes, and all that one flipped bit makes of them."""
-    yield data
-    if len(data) <= _SHORT:
-        whole = int.from_bytes(data, "little")
-        for bit in range(8 * len(data)):
-            yield (whole ^ 1 << bit).to_bytes(len(data), "little")
-
-
 class VersionOne(Checks):
     """Short checksums hold the seed after the first frame, or after the last whose number is a multiple of 64."""
 
     last_kind = END
     start = Chain()
+    short = 64
 
     def after(self, chain: Chain, frame: Frame, data: bytes, digest: int | None) -> Chain:
         seed = zlib.crc32(data, chain.seed) ^ (digest or 0)
@@ -156,6 +158,7 @@ class VersionTwo(Checks):
     """
 
     last_kind = INDEX
+    short = 256
 
     def __init__(self, bind: int) -> None:
         self.start = Chain(bind)

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from orthostream._compile import can_compile
 from orthostream.compression.codecs.codec import DICTIONARY, READINGS, UPDATE, Payload
-from orthostream.compression.codecs.conditional.codec import WORK_PER_BYTE, WORK_PER_SAMPLE, ConditionalCodec
+from orthostream.compression.codecs.conditional.codec import ConditionalCodec
 from orthostream.compression.codecs.conditional.groups import LARGEST_GROUP
 from orthostream.compression.codecs.conditional.resolution import NO_RESOLUTION, Resolution
+from orthostream.compression.codecs.conditional.work import WorkPerByte
 from orthostream.compression.errors import FrameError
 from orthostream.compression.schema import Column
 from orthostream.compression.targets import ErrorBound
@@ -158,8 +159,9 @@ def test_plain_and_compiled_code_agree_to_the_bit(name: str, words: dict[str, fl
     for start in range(0, len(rows), 8):
         payloads = [codec.encode(rows[start : start + 8]) for codec in (plain, fast)]
         assert payloads[0] == payloads[1]
-        decoded = [reader.decode(payloads[0][0]) for reader in readers]
-        assert decoded[0].tobytes() == decoded[1].tobytes()
+        for payload in payloads[0]:
+            decoded = [reader.decode(payload) for reader in readers]
+            assert decoded[0].tobytes() == decoded[1].tobytes()
         assert len({codec.digest for codec in (plain, fast, *readers)}) == 1
 
 
@@ -175,16 +177,39 @@ def test_plain_and_compiled_code_agree_whatever_comes(rows: np.ndarray, error: f
 
 @pytest.mark.parametrize("places", [0, 1, 3])
 def test_no_error_at_all_for_integers_and_decimals(places: int) -> None:
-    """Equal as numbers: zero has no sign after that, as -0.0 is decoded as 0.0 where it lies on the lattice."""
-    rows = np.round(np.cumsum(np.random.default_rng(places).normal(size=(100, 3)), axis=0), places) + 0.0
-    payload_bytes = transmit(rows, error_bound(3, max_error=0)).tobytes()
-    assert payload_bytes == rows.tobytes()
+    rows = np.round(np.cumsum(np.random.default_rng(places).normal(size=(100, 3)), axis=0), places)
+    assert transmit(rows, error_bound(3, max_error=0)).tobytes() == rows.tobytes()
 
 
-def test_minus_zero_is_zero() -> None:
-    rows = np.array([[-0.0, 1.0], [0.0, -0.0]])
-    decoded = transmit(rows, error_bound(2, max_error=0))
-    np.testing.assert_array_equal(decoded, rows)
+@settings(max_examples=150, deadline=None)
+@given(samples, st.sampled_from([1, 3, 24]))
+@example(np.array([EXTREMES[:-3]] * 3), 1)
+@example(np.array([EXTREMES[:-3]] * 3).T, 3)
+def test_no_error_is_the_same_bits(rows: np.ndarray, size: int) -> None:
+    """Zeros of either sign, subnormals, infinities and all; only the bits of a missing reading are not kept."""
+    decoded = transmit(rows, error_bound(rows.shape[1], max_error=0), size)
+    gone = np.isnan(rows)
+    np.testing.assert_array_equal(np.isnan(decoded), gone)
+    assert decoded[~gone].tobytes() == rows[~gone].tobytes()
+
+
+def test_every_pattern_of_nan_is_a_missing_reading() -> None:
+    patterns = np.array(
+        [0x7FF8000000000000, 0x7FF0000000000001, 0xFFF8DEADBEEF0000, 0x7FFFFFFFFFFFFFFF], dtype=np.uint64
+    )
+    rows = np.concatenate([[1.0], patterns.view(np.float64), [2.0]])[:, None]
+    decoded = transmit(rows, error_bound(1, max_error=0))
+    assert np.isnan(decoded[1:-1]).all()
+    assert decoded[[0, -1], 0].tolist() == [1.0, 2.0]
+
+
+def test_a_bound_makes_zero_of_minus_zero() -> None:
+    """Within a bound its sign is not worth a reading that is sent as it is."""
+    rows = np.round(np.sin(np.arange(200.0))[:, None] / 8, 1)
+    assert (np.signbit(rows) & (rows == 0.0)).any()
+    codec = ConditionalCodec(1, bound=error_bound(1, max_error=0.02), accelerate=False)
+    codec.encode(rows)
+    assert codec.bits["exact"] == 0.0
 
 
 def test_whole_and_single_types() -> None:
@@ -229,13 +254,21 @@ def test_restart_is_a_new_life(make_readings: Callable[..., np.ndarray]) -> None
     assert codec.encode(rows) == first
 
 
-def test_leaving_the_lattice_asks_for_a_restart() -> None:
-    codec = ConditionalCodec(1, bound=error_bound(1, max_error=0.0))
+def test_leaving_the_lattice_asks_for_a_restart_in_version_1() -> None:
+    codec = ConditionalCodec(1, bound=error_bound(1, max_error=0.0), version=1)
     codec.encode(np.arange(50.0)[:, None])
     assert not codec.wants_restart
     codec.encode(np.arange(50.0)[:, None] + 0.5)
     assert codec.wants_restart
     codec.restart()
+    assert not codec.wants_restart
+
+
+def test_leaving_the_lattice_changes_it_in_version_2() -> None:
+    codec = ConditionalCodec(1, bound=error_bound(1, max_error=0.0))
+    codec.encode(np.arange(50.0)[:, None])
+    kinds = [payload.kind for payload in codec.encode(np.arange(50.0)[:, None] + 0.5)]
+    assert kinds == [UPDATE, READINGS]
     assert not codec.wants_restart
 
 
@@ -251,17 +284,19 @@ def test_the_side_that_decodes_cannot_encode() -> None:
         ConditionalCodec(1).encode(np.zeros((1, 1)))
 
 
-@pytest.mark.parametrize("kind", [DICTIONARY, UPDATE, 7])
-def test_payloads_of_other_codecs(kind: int) -> None:
+@pytest.mark.parametrize(("kind", "version"), [(DICTIONARY, 1), (UPDATE, 1), (DICTIONARY, 2), (7, 2)])
+def test_payloads_of_other_codecs(kind: int, version: int) -> None:
     with pytest.raises(FrameError, match="kind"):
-        ConditionalCodec(1).decode(Payload(kind, b"123"))
+        ConditionalCodec(1, version=version).decode(Payload(kind, b"123"))
 
 
-def test_a_few_bytes_are_never_many_readings() -> None:
-    codec = ConditionalCodec(2, bound=error_bound(2, max_error=1.0))
+def test_a_few_bytes_are_never_many_readings_in_version_1() -> None:
+    """Payloads are filled up with zeros, as many as their work takes."""
+    codec = ConditionalCodec(2, bound=error_bound(2, max_error=1.0), version=1)
+    limit = WorkPerByte()
     for count in (1, 1000, 5000):
         payload = codec.encode(np.zeros((count, 2)))[0]
-        assert count * (2 + WORK_PER_SAMPLE) <= WORK_PER_BYTE * (len(payload.body) + 1)
+        assert count * limit.of_sample([2]) <= limit.afforded(len(payload.body))
 
 
 @pytest.mark.parametrize("body", [b"", b"\x00", b"\x01", b"\xff" * 50])

@@ -13,7 +13,7 @@ from orthostream.compression import compress, decompress
 from orthostream.compression.codecs.conditional.lattice import Lattice, geometric_lattice, linear_lattice
 from orthostream.compression.codecs.conditional.resolution import NO_RESOLUTION, Resolution, find_resolution
 from orthostream.compression.errors import FrameError
-from orthostream.compression.kernel.slot_state import new_slot, value_of
+from orthostream.compression.kernel.group_state import Group, new_group, value_of
 from orthostream.compression.varint import Reader, put_varint
 
 NO = np.zeros(1, dtype=bool)
@@ -130,15 +130,19 @@ class TestGeometric:
         assert np.isfinite(lattice.values(np.array([[3000]]))).all()
 
 
-def slot_of(lattice: Lattice) -> object:
-    return new_slot(
+def group_of(lattice: Lattice) -> Group:
+    nothing = np.zeros(len(lattice.width), dtype=np.int64)
+    return new_group(
         lattice.width.astype(np.float64),
         lattice.numerator,
         lattice.denominator,
         lattice.offset,
         lattice.powers(),
         lattice.single.astype(np.int64),
-        0,
+        exact=nothing,
+        precision=nothing,
+        period=0,
+        version=2,
     )
 
 
@@ -150,9 +154,9 @@ def test_the_kernel_sees_the_same_values(single: bool) -> None:
     linear = linear_lattice(np.array([0.1, 0.3, 0.5, 2.0]), resolutions, flags, np.zeros(4, dtype=bool))
     geometric = geometric_lattice(np.array([0.1, 0.01, 0.5, 0.9]), np.array([1.0, 1e-290, 3.0, 7.0]), flags)
     for lattice, some in ((linear, cells), (geometric, cells[:-1] // 50)):
-        slot = slot_of(lattice)
+        group = group_of(lattice)
         with np.errstate(over="ignore"):
-            kernel = [[value_of(slot, i, int(cell)) for i, cell in enumerate(row)] for row in some]  # type: ignore[arg-type]
+            kernel = [[value_of(group, i, int(cell)) for i, cell in enumerate(row)] for row in some]
             np.testing.assert_array_equal(np.array(kernel), lattice.values(some))
 
 

@@ -12,19 +12,19 @@ from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.codecs.codec import READINGS, UPDATE, Codec, Payload
 from orthostream.compression.codecs.conditional.choose_lattice import choose_lattice
 from orthostream.compression.codecs.conditional.functions import KernelFunctions
-from orthostream.compression.codecs.conditional.groups import groups_of, groups_to_bytes, read_groups
-from orthostream.compression.codecs.conditional.lattice import Lattice
+from orthostream.compression.codecs.conditional.groups import groups_of
 from orthostream.compression.codecs.conditional.lattices import Levels, SensorLattice
 from orthostream.compression.codecs.conditional.lattices.changes import put_changes, read_changes
 from orthostream.compression.codecs.conditional.lattices.choose import choose_lattices, wanted_by
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, from_plain
 from orthostream.compression.codecs.conditional.lattices.level_bytes import least_bytes_of
-from orthostream.compression.codecs.conditional.lattices.wire import n_levels_written, put_lattices, read_lattices
+from orthostream.compression.codecs.conditional.lattices.wire import n_levels_written
+from orthostream.compression.codecs.conditional.opening import opening_to_bytes, read_affordable_opening, read_opening
 from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.codecs.conditional.watch import LatticeWatch
 from orthostream.compression.codecs.conditional.work import WorkPerByte, WorkPerFrame
-from orthostream.compression.codecs.plain_state import arrays_of, fill_arrays, set_values, values_of
+from orthostream.compression.codecs.plain_state import arrays_of, checked_bytes, fill_arrays, set_values, values_of
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
@@ -39,7 +39,7 @@ _LONGEST = 96
 #: Of 65,536, what the first symbol of a payload leaves free at the top: no payload begins with the byte 255.
 _KEPT_FREE = 256
 #: What a state holds beside the lattice and the groups.
-_SHARED = ("_counts", "_last_count", "wants_restart")
+_SHARED = ("_counts", "_last_count", "_changed", "wants_restart")
 
 
 class ConditionalCodec(Codec):
@@ -110,25 +110,29 @@ class ConditionalCodec(Codec):
         return value ^ self._changed
 
     def state(self) -> dict[str, Any]:
-        if self._lattice is None:
-            return {"opening": None}
-        groups = np.zeros(self.n_sensors, dtype=np.int64)
-        for number, members in enumerate(self._members):
-            groups[members] = number
-        opening = self._lattice.to_bytes() + groups_to_bytes(groups)
+        watch = None if self._watch is None else self._watch.state()
+        if self._lattices is None:
+            return {"opening": None, "watch": watch}
+        opening = opening_to_bytes(self._lattices, self._numbers, self.version)
+        opening = opening.ljust(least_bytes_of(n_levels_written(self.lattices)), b"\0")
         return {
             "opening": np.frombuffer(opening, dtype=np.uint8).copy(),
             "groups": arrays_of(self._groups),
             "shared": values_of(self, _SHARED),
+            "watch": watch,
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
         self.restart()
+        if self._watch is not None:
+            self._watch = LatticeWatch(self._watch.wanted, self._labels)
+            if state["watch"] is not None:
+                self._watch.set_state(state["watch"])
         if state["opening"] is None:
             return
-        reader = Reader(state["opening"].tobytes())
-        self._lattice = Lattice.read(reader, self.n_sensors)
-        self._open(read_groups(reader, self.n_sensors))
+        opening = Reader(checked_bytes(state["opening"], "opening"))
+        self._lattices, numbers = read_opening(opening, self.n_sensors, self.version)
+        self._open(numbers)
         fill_arrays(self._groups, state["groups"])
         set_values(self, state["shared"], _SHARED)
 
@@ -172,20 +176,16 @@ class ConditionalCodec(Codec):
 
     def _choose(self, rows: FloatArray, bound: ErrorBound) -> bytes:
         """Choose lattices and groups, and return their bytes."""
-        out = bytearray()
         if self.version == 1:
-            lattice = choose_lattice(rows, bound, self._resolutions)
-            self._lattices = from_plain(lattice)
-            out += lattice.to_bytes()
+            self._lattices = from_plain(choose_lattice(rows, bound, self._resolutions))
         else:
             if self._watch is not None:
                 rows = self._watch.recent(rows)
                 self._watch.restarted()
             self._lattices = choose_lattices(rows, bound, self._labels, self._resolutions)
-            put_lattices(out, self._lattices.all)
         numbers = groups_of(rows, self._labels, self._lattices.plain)
         self._open(numbers)
-        return bytes(out) + groups_to_bytes(numbers)
+        return opening_to_bytes(self._lattices, numbers, self.version)
 
     def _update(self, body: bytes) -> None:
         """Take changes of lattices in."""
@@ -240,20 +240,11 @@ class ConditionalCodec(Codec):
             return np.empty((0, self.n_sensors))
         if payload.kind != READINGS:
             raise FrameError(f"a payload of kind {payload.kind} does not belong to this stream")
-        reader = Reader(payload.body)
-        fresh = self._lattices is None
+        fresh, body = self._lattices is None, payload.body
         if fresh:
-            if self._limit.of_start(self.n_sensors, 1) > self._limit.afforded(len(payload.body)):
-                raise FrameError(f"{len(payload.body)} bytes cannot begin a stream of {self.n_sensors} sensors")
-            if self.version == 1:
-                self._lattices = from_plain(Lattice.read(reader, self.n_sensors))
-            else:
-                self._lattices = Lattices(read_lattices(reader, self.n_sensors))
-            numbers = read_groups(reader, self.n_sensors)
-            if self._limit.of_start(self.n_sensors, int(numbers.max()) + 1) > self._limit.afforded(len(payload.body)):
-                raise FrameError(f"{len(payload.body)} bytes cannot begin {int(numbers.max()) + 1} groups of sensors")
+            self._lattices, numbers, body = read_affordable_opening(body, self.n_sensors, self.version, self._limit)
             self._open(numbers)
-        data: ByteArray = np.frombuffer(reader.rest(), dtype=np.uint8).copy()
+        data: ByteArray = np.frombuffer(body, dtype=np.uint8).copy()
         self._call["start_decoding"](self._coder, data, len(data))
         self._keep_free(data)
         count = self._code_count(data, 0)
@@ -272,6 +263,7 @@ class ConditionalCodec(Codec):
         assert self._lattices is not None
         lattice = self._lattices.plain
         powers = lattice.powers()
+        self._numbers = groups
         self._members = [np.flatnonzero(groups == number) for number in range(int(groups.max()) + 1)]
         self._groups = [
             new_group(
@@ -299,6 +291,9 @@ class ConditionalCodec(Codec):
         placed = self._lattices.place(rows)
         kinds = np.where(placed.held, CELL, RAW).astype(np.int64)
         kinds[np.isnan(rows)] = MISSING
+        if self.version > 1 and self.bound is not None and self.bound.relative is None:
+            # An integer has one zero only.
+            kinds[(rows == 0.0) & np.signbit(rows) & (limits == 0.0)] = RAW
         buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
         self._call["start_encoding"](self._coder)
         self._keep_free(buffer)

@@ -12,6 +12,7 @@ from orthostream.compression.kernel import (
     account,
     adaptation,
     compiled_rows,
+    expectation,
     features,
     group_state,
     halving,
@@ -28,10 +29,11 @@ from orthostream.compression.kernel import (
     rows,
     sample,
     student,
+    ways,
 )
 
 _CODING = (student, presence, logistic, mixture, repeats, questions, halving, memory)
-_LEARNING = (group_state, raw_reading, adaptation, account, features, learning, readings, sample)
+_LEARNING = (group_state, raw_reading, adaptation, account, features, learning, expectation, ways, readings, sample)
 _COMPILED = (range_coder, compiled_rows, *_CODING, *_LEARNING)
 _PLAIN = (range_coder, rows, *_CODING, *_LEARNING)
 #: Readings that plain code handles before it is worth the seconds that compiling takes, once on a machine.

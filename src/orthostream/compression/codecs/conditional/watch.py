@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from orthostream.compression.codecs.conditional.lattices.changes import Change
 from orthostream.compression.codecs.conditional.lattices.estimate import RAW_BITS, side_bits
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, PlacedRows
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
+from orthostream.compression.codecs.plain_state import checked_array, set_values, values_of
 from orthostream.compression.kernel.readings import RAW
 
 #: Readings that are remembered, of all sensors together, and samples that are remembered at most and at least.
@@ -28,6 +30,8 @@ _TOO_MANY = 0.02
 _FRAME = 100.0
 #: Lattices of other sensors of its label that a sensor tries.
 _OTHERS = 2
+#: What a state holds beside the samples that are remembered.
+_COUNTS = ("_seen", "_strays", "_next_look", "_next_strays", "_looked")
 
 
 class LatticeWatch:
@@ -42,7 +46,7 @@ class LatticeWatch:
     """
 
     def __init__(self, wanted: Sequence[Wanted], labels: Sequence[str]) -> None:
-        self._wanted = list(wanted)
+        self.wanted = list(wanted)
         self._labels = list(labels)
         n = len(self._labels)
         self._most = max(min(_READINGS // n, _SAMPLES), _FEWEST)
@@ -54,6 +58,19 @@ class LatticeWatch:
         self._next_strays: IntArray = np.full(n, 2, dtype=np.int64)
         #: Strays and readings at the last look.
         self._looked: IntArray = np.zeros((2, n), dtype=np.int64)
+
+    def state(self) -> dict[str, Any]:
+        """Return what is remembered, as arrays."""
+        remembered = np.concatenate([np.empty((0, len(self._labels))), *self._frames])
+        return {"remembered": remembered, "counts": values_of(self, _COUNTS)}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take over what another one remembered; raise ValueError if it does not fit."""
+        rows = state["remembered"]
+        shape = (len(rows), len(self._labels)) if isinstance(rows, np.ndarray) and rows.ndim > 0 else ()
+        self._frames = [checked_array(rows, "float64", shape, "remembered").copy()]
+        self._n_remembered = len(rows)
+        set_values(self, state["counts"], _COUNTS)
 
     def recent(self, rows: FloatArray) -> FloatArray:
         """Return the samples that are remembered, and the next ones."""
@@ -97,7 +114,7 @@ class LatticeWatch:
             usual = self._usual(lattices)
             latest: dict[tuple[str, Wanted], tuple[SensorLattice, ...]] = {}
             for i in turn.tolist():
-                kind = self._labels[i], self._wanted[i]
+                kind = self._labels[i], self.wanted[i]
                 others = (*usual[kind], *latest.get(kind, ()))
                 # Where readings have become others just now, those of long ago do not count.
                 column = recent[-max(2 * len(rows), _FIRST_LOOK) :, i] if new[i] else recent[:, i]
@@ -105,7 +122,7 @@ class LatticeWatch:
                 became = max(int(strays[i] - self._looked[0, i]), 0) if isinstance(lattices[i], Levels) else 0
                 extra = RAW_BITS * became / max(int(seen[i] - self._looked[1, i]), 1)
                 with np.errstate(all="ignore"):
-                    better = better_lattice(lattices[i], column, self._wanted[i], others, extra)
+                    better = better_lattice(lattices[i], column, self.wanted[i], others, extra)
                 if better is not None:
                     latest[kind] = (better,)
                     found[i] = Change(i, better)
@@ -133,7 +150,7 @@ class LatticeWatch:
     def _usual(self, lattices: Lattices) -> dict[tuple[str, Wanted], tuple[SensorLattice, ...]]:
         """Return the lattices that most sensors of a label have."""
         counts: defaultdict[tuple[str, Wanted], Counter[SensorLattice]] = defaultdict(Counter)
-        for label, wanted, lattice in zip(self._labels, self._wanted, lattices.all, strict=True):
+        for label, wanted, lattice in zip(self._labels, self.wanted, lattices.all, strict=True):
             counts[label, wanted][lattice] += 1
         return {key: tuple(lattice for lattice, _ in each.most_common(_OTHERS)) for key, each in counts.items()}
 
