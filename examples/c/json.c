@@ -77,7 +77,7 @@ static char *put_utf8(char *out, u32 code)
         return out;
     }
     int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    *out++ = (char)((0xf00u >> more & 0xff) | code >> 6 * more);
+    *out++ = (char)((0xff00u >> (more + 1) & 0xff) | code >> 6 * more);
     while (more-- > 0) *out++ = (char)(0x80 | (code >> 6 * more & 63));
     return out;
 }
