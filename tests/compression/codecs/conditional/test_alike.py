@@ -193,3 +193,30 @@ class TestStates:
         for change in ({"remembered": np.zeros((3, 5))}, {"remembered": None}, {"counts": {}}):
             with pytest.raises(ValueError, match=r"must be|does not have"):
                 ConditionalCodec(2, bound=bound_of(2)).set_state(sender.state() | {"watch": watch | change})
+
+    @pytest.mark.parametrize(
+        ("path", "value"),
+        [
+            ("clock", 7),
+            ("precision", 60),
+            ("width", 0.5),
+            ("stir", -1.0),
+            ("stir", np.nan),
+            ("presence.missing", 2),
+            ("presence.restless", -1),
+            ("mixture.shared", 1 << 40),
+            ("mixture.length", -9),
+            ("mixture.trained", -2),
+        ],
+    )
+    def test_groups_that_cannot_be(self, path: str, value: float) -> None:
+        """Compiled code would read or write beside its arrays."""
+        sender = ConditionalCodec(2, bound=bound_of(2))
+        sender.encode(np.zeros((3, 2)))
+        state = sender.state()
+        part = state["groups"][0]
+        for name in path.split("."):
+            part = part[name]
+        part.flat[-1] = value
+        with pytest.raises(ValueError, match=r"must|is not that"):
+            ConditionalCodec(2).set_state(state)
