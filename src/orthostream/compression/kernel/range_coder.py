@@ -54,6 +54,15 @@ def start_decoding(coder: IntArray, buffer: ByteArray, end: int) -> None:
     coder[AT] = 6
 
 
+def _carry(buffer: ByteArray, at: int) -> None:
+    """Add 1 to the number that the first ``at`` bytes are."""
+    i = at - 1
+    while buffer[i] == 255:
+        buffer[i] = 0
+        i -= 1
+    buffer[i] += 1
+
+
 def code_interval(coder: IntArray, buffer: ByteArray, start: int, size: int) -> None:
     """Narrow the interval to that of a symbol, which covers ``size`` of the 65,536 from ``start`` on."""
     unit = int(coder[WIDTH]) >> TOTAL_BITS
@@ -63,11 +72,7 @@ def code_interval(coder: IntArray, buffer: ByteArray, start: int, size: int) -> 
         low = int(coder[LOW]) + unit * start
         if low >= _FULL:
             low -= _FULL
-            i = at - 1
-            while buffer[i] == 255:
-                buffer[i] = 0
-                i -= 1
-            buffer[i] += 1
+            _carry(buffer, at)
         while width < _NARROW:
             buffer[at] = low >> 40
             at += 1
@@ -128,11 +133,7 @@ def finish_encoding(coder: IntArray, buffer: ByteArray) -> int:
             break
     if value >= _FULL:
         value -= _FULL
-        i = at - 1
-        while buffer[i] == 255:
-            buffer[i] = 0
-            i -= 1
-        buffer[i] += 1
+        _carry(buffer, at)
     for i in range((kept + 1) >> 1):
         buffer[at] = (value >> (40 - 8 * i)) & 255
         at += 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.codecs.codec import READINGS, UPDATE, Codec, Payload
+from orthostream.compression.codecs.conditional.checked_groups import fill_groups
 from orthostream.compression.codecs.conditional.choose_lattice import choose_lattice
 from orthostream.compression.codecs.conditional.functions import KernelFunctions
 from orthostream.compression.codecs.conditional.groups import groups_of
@@ -24,7 +25,7 @@ from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.codecs.conditional.watch import LatticeWatch
 from orthostream.compression.codecs.conditional.work import WorkPerByte, WorkPerFrame
-from orthostream.compression.codecs.plain_state import arrays_of, checked_bytes, fill_arrays, set_values, values_of
+from orthostream.compression.codecs.plain_state import arrays_of, checked_bytes, set_values, values_of
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
 from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
@@ -133,7 +134,7 @@ class ConditionalCodec(Codec):
         opening = Reader(checked_bytes(state["opening"], "opening"))
         self._lattices, numbers = read_opening(opening, self.n_sensors, self.version)
         self._open(numbers)
-        fill_arrays(self._groups, state["groups"])
+        fill_groups(self._groups, state["groups"])
         set_values(self, state["shared"], _SHARED)
 
     @property
