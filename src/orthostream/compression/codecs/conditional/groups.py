@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,8 @@ _FEWEST = 16
 #: Sensors whose steps are this many times larger than those of another, or that lie this many of its deviations away,
 #: measure something else.
 _STEPS, _DEVIATIONS = 5.0, 10.0
+#: Steps that tell the usual size of a step.
+_MOVES = 256
 
 
 def labels_of(columns: Sequence[Column]) -> list[str]:
@@ -97,18 +100,31 @@ def read_groups(reader: Reader, n_sensors: int) -> IntArray:
     return groups
 
 
-def _typical(column: FloatArray) -> tuple[float, float, float] | None:
-    """Return the usual size of a step, the level and the deviation of readings, None where there are too few."""
+class _Typical(NamedTuple):
+    """What is usual for a sensor."""
+
+    step: float
+    level: float
+    deviation: float
+    #: Whether it has moved often enough for its step to be known.
+    moves: bool
+
+
+def _typical(column: FloatArray) -> _Typical | None:
+    """Return what is usual for a sensor, None where there are too few readings."""
     values = column[np.isfinite(column)]
     if len(values) < _FEWEST or not np.abs(values).max() < 1e150:
         return None
-    return float(np.abs(np.diff(values)).mean()), float(np.median(values)), float(values.std())
+    steps = np.abs(np.diff(values))
+    # Rain and switches stand still for most of the time: few steps say little of the others.
+    moves = bool(np.count_nonzero(steps) > min(_MOVES, 0.5 * len(steps)))
+    return _Typical(float(steps.mean()), float(np.median(values)), float(values.std()), moves)
 
 
-def _similar(one: tuple[float, float, float] | None, other: tuple[float, float, float] | None) -> bool:
+def _similar(one: _Typical | None, other: _Typical | None) -> bool:
     if one is None or other is None:
         return True
-    small, large = sorted((one[0], other[0]))
-    if large > _STEPS * small:
+    small, large = sorted((one.step, other.step))
+    if large > _STEPS * small and one.moves and other.moves:
         return False
-    return abs(one[1] - other[1]) <= _DEVIATIONS * max(one[2], other[2])
+    return abs(one.level - other.level) <= _DEVIATIONS * max(one.deviation, other.deviation)

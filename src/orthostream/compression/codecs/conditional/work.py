@@ -47,7 +47,7 @@ class WorkPerFrame(WorkLimit):
     """Format version 2: each frame has an allowance; a unit is about 10 microseconds of plain code."""
 
     #: What a frame may ask for without a byte.
-    free = 1 << 16
+    free = 1 << 17
 
     def afforded(self, n_bytes: int) -> int:
         return self.free + 64 * n_bytes

@@ -33,7 +33,7 @@ _SEARCHED = 64
 #: Share of the other sensors that must have the same lattice for that.
 _ALIKE = 0.75
 #: Bits of a reading that a lattice of one's own must save over the one that is shared with neighbours.
-_OWN_GAIN = 0.02
+_OWN_GAIN = 0.1
 #: Share of levels above which they are those that were met, and no others.
 _ALL_MET = 0.9
 #: Bits of a reading that ranks cost more than they seem to: equal steps are no longer equal.
