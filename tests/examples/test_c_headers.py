@@ -138,7 +138,7 @@ def test_headers_of_version_1(decode: Decode, name: str) -> None:
     more = _TEXTS[name]
     inside = [key for key in ("name", "unit", "dtype", "time", "kind") if f'"{key}"' in more]
     n = "" if '"n"' in more else '"n":1'
-    schema = "{" + (n + more if inside else (n + more).lstrip(",") if not n else n) + "}"
+    schema = "{" + (n + more if inside else n or more.lstrip(",")) + "}"
     outside = "" if inside or not n else more
     parts = {"codec": '"conditional"', "options": "{}", "target": "{}"}
     rest = "".join(f',"{key}":{value}' for key, value in parts.items() if f'"{key}"' not in outside)
