@@ -5,7 +5,7 @@
 
 #include "ost.h"
 
-typedef struct { const char *at, *end; int brackets, commas; } Parser;
+typedef struct { const char *at, *end; int brackets, colons, commas; } Parser;
 
 static void damaged(void) { fail("the header of the stream is damaged: it is no JSON"); }
 
@@ -197,6 +197,7 @@ static Json *parse_items(Parser *p)
             place = &(*place)->next;
             skip_space(p);
             if (!accept(p, ':')) damaged();
+            if (++p->colons > MOST_COLONS) fail("the header holds more than a header can");
         }
         *place = parse_value(p);
         place = &(*place)->next;
@@ -219,7 +220,10 @@ static Json *parse_value(Parser *p)
 
 Json *parse_json(const char *text, u64 length)
 {
-    Parser parser = {text, text + length, 0, 0};
+    Parser parser = {text, text + length, 0, 0, 0};
+    u64 quotes = 0;
+    for (u64 k = 0; k < length; k++) quotes += text[k] == '"';
+    if (quotes > MOST_QUOTES) fail("the header holds more than a header can");
     check_utf8((const u8 *)text, (const u8 *)text + length);
     Json *json = parse_value(&parser);
     skip_space(&parser);

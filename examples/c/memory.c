@@ -25,7 +25,7 @@ static void solve_memory(Memory *memory)
     f64 a[ORDER][ORDER + 1];
     for (int k = 0; k < ORDER; k++) {
         for (int j = 0; j < ORDER; j++) a[k][j] = memory->sums[MAX(j, k)][MIN(j, k)];
-        a[k][k] = a[k][k] * 1.000001 + 1.0;
+        a[k][k] = a[k][k] * MEMORY_STRETCH + 1.0;
         a[k][ORDER] = memory->sums[ORDER][k];
     }
     solve(a[0], ORDER, memory->weights);

@@ -138,7 +138,7 @@ def test_headers_of_version_1(decode: Decode, name: str) -> None:
     more = _TEXTS[name]
     inside = [key for key in ("name", "unit", "dtype", "time", "kind") if f'"{key}"' in more]
     n = "" if '"n"' in more else '"n":1'
-    schema = "{" + (n + more if inside else (n + more).lstrip(",") if not n else n) + "}"
+    schema = "{" + (n + more if inside else n or more.lstrip(",")) + "}"
     outside = "" if inside or not n else more
     parts = {"codec": '"conditional"', "options": "{}", "target": "{}"}
     rest = "".join(f',"{key}":{value}' for key, value in parts.items() if f'"{key}"' not in outside)
@@ -165,16 +165,25 @@ def test_headers_of_version_1(decode: Decode, name: str) -> None:
         b'{"x":"\xf4\x90\x80\x80"}',
         b'{"x":"\xe2\x82"}',
         b'{"x":"\xf0\x9f\x98\x80"}',
-        b'{"x":[' + b"0," * (1 << 18) + b"0]}",
-        b'{"x":[' + b"0," * ((1 << 18) + 1) + b"0]}",
+        b'{"x":[' + b"0," * (4 * 8192 + 256) + b"0]}",
+        b'{"x":[' + b"0," * (4 * 8192 + 257) + b"0]}",
+        b'{"x":"' + b'\\"' * (10 * 8192 + 4092) + b'"}',
+        b'{"x":"' + b'\\"' * (10 * 8192 + 4093) + b'"}',
+        b"{" + b",".join(b'"%d":0' % k for k in range(256)) + b"}",
+        b"{" + b",".join(b'"%d":0' % k for k in range(257)) + b"}",
         b'{"x":"' + b" " * (1 << 20) + b'"}',
         b'{"x":"' + b" " * ((1 << 20) - 8) + b'"}',
     ],
-    ids=range(21),
+    ids=range(25),
 )
 def test_whole_texts(decode: Decode, text: bytes) -> None:
     _compare(decode, _stream(2, text))
     _compare(decode, _stream(1, text))
+
+
+def test_names_by_escapes(decode: Decode) -> None:
+    done = decode(_stream(2, rb'{"name":["\u00e9\u20ac\ud83d\ude00\u0041\t\"\/"]}'))
+    assert done.stdout == '"\u00e9\u20ac\U0001f600A\t""/"\n'
 
 
 def test_bodies(decode: Decode) -> None:
