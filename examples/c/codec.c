@@ -33,7 +33,9 @@ static u64 work_of_sample(const Codec *codec)
     u64 work = WORK_PER_SAMPLE * (u64)codec->n_groups;
     for (int k = 0; k < codec->n_groups; k++) {
         int n = codec->groups[k]->n;
-        work += (u64)n * (codec->version == 1 ? 1 : n <= LARGEST_SMALL_GROUP ? WORK_OF_SMALL : WORK_OF_LARGE);
+        if (codec->version == 1) work += (u64)n;
+        else if (n <= LARGEST_SMALL_GROUP) work += WORK_OF_SMALL * (u64)n;
+        else work += WORK_OF_LARGE * (u64)n + (u64)n * (u64)n / 64;
     }
     return work;
 }

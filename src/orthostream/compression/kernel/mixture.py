@@ -39,6 +39,9 @@ N_MATCHES = 1 << 14
 NEIGHBOUR, AGO, PHASE, ASKED, REPEATED, STIR, LEVEL, SHAPE = range(8)
 
 
+_UNREFINED = 64 * SQUASH[::256]
+
+
 class Mixture(NamedTuple):
     """What both sides know after each sample; every field is an array, changed in place."""
 
@@ -84,11 +87,10 @@ def new_mixture(n_sensors: int) -> Mixture:
         ring >>= 1
     weights = np.full((N_SETS * some, N_SOURCES), 5000, dtype=np.int64)
     weights[:, 0] = 52000
-    squashed = [64 * int(SQUASH[256 * k]) for k in range(N_REFINED)]
     return Mixture(
         weights=weights,
         trained=np.zeros(N_SETS * some, dtype=np.int64),
-        refined=np.array(squashed * (N_SETS * some), dtype=np.int64),
+        refined=np.tile(_UNREFINED, N_SETS * some),
         slots=np.zeros(N_SLOTS * some, dtype=np.int64),
         shared=np.full(N_SHARED * some, EVEN, dtype=np.int64),
         escapes=np.full((INTEGER_BITS + 1) * some, EVEN, dtype=np.int64),

@@ -56,7 +56,7 @@ class WorkPerFrame(WorkLimit):
         return self.free + 64 * n_bytes
 
     def of_sample(self, sizes: Sequence[int]) -> int:
-        return sum(12 + (16 if size <= LARGEST_SMALL_GROUP else 3) * size for size in sizes)
+        return sum(12 + (16 * size if size <= LARGEST_SMALL_GROUP else 3 * size + size * size // 64) for size in sizes)
 
     def of_start(self, n_sensors: int, n_groups: int) -> int:
-        return 8 * n_sensors + 64 * n_groups
+        return 8 * n_sensors + 512 * n_groups
