@@ -34,6 +34,10 @@ class Codec(ABC):
     #: Whether starting again would make what follows smaller.
     wants_restart: bool = False
 
+    def most_first_samples(self, rows: FloatArray) -> int:
+        """Return how many of some samples `encode` should take at most after a restart."""
+        return self.most_samples
+
     @abstractmethod
     def encode(self, rows: FloatArray) -> list[Payload]:
         """Return what the other side needs in order to know some samples, NaN where a reading is missing.

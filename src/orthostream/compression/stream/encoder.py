@@ -275,9 +275,11 @@ class Encoder(SavedEncoder):
         self._waiting_times = times[count:]
         if self._header is None:
             self._open(times[:count], rows[: min(count, per_frame)])
-        per_frame = max(1, min(per_frame, MOST_READINGS // rows.shape[1], self._framing.codec.most_samples))
-        for start in range(0, count, per_frame):
-            stop = min(start + per_frame, count)
+        per_frame = max(1, min(per_frame, MOST_READINGS // rows.shape[1]))
+        stop = 0
+        while stop < count:
+            start, stop = stop, min(stop + per_frame, count)
+            stop = min(stop, start + self._framing.most_samples(rows[start:stop]))
             try:
                 self._done += self._frames(rows[start:stop], times[start:stop])
             except BaseException:

@@ -76,10 +76,19 @@ class Framing:
         self._n_samples = 0
         self._n_frames = 0
 
+    @property
+    def _restarts(self) -> bool:
+        """Whether the next frame forgets the state."""
+        return self.restarting or self.codec.wants_restart or self._since_key >= self._key_every
+
+    def most_samples(self, rows: FloatArray) -> int:
+        """Return how many of some samples the next frame should hold at most."""
+        return self.codec.most_first_samples(rows) if self._restarts else self.codec.most_samples
+
     def frames(self, rows: FloatArray, times: list[int]) -> Framed:
         """Return the frames of some samples; call `settle` once they are sent."""
         before = self.sent
-        restart = self.restarting or self.codec.wants_restart or self._since_key >= self._key_every
+        restart = self._restarts
         if restart:
             self._restart()
         payloads = self.codec.encode(rows)

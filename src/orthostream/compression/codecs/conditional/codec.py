@@ -184,9 +184,8 @@ class ConditionalCodec(Codec):
                 rows = self._watch.recent(rows)
                 self._watch.restarted()
             self._lattices = choose_lattices(rows, bound, self._labels, self._resolutions)
-        numbers = groups_of(rows, self._labels, self._lattices.plain)
-        self._open(numbers)
-        return opening_to_bytes(self._lattices, numbers, self.version)
+        self._open(groups_of(rows, self._labels, self._lattices.plain))
+        return opening_to_bytes(self._lattices, self._numbers, self.version)
 
     def _update(self, body: bytes) -> None:
         """Take changes of lattices in."""
@@ -229,11 +228,13 @@ class ConditionalCodec(Codec):
 
     @property
     def most_samples(self) -> int:  # type: ignore[override]
-        """Samples of a payload that cost no more work than every payload may ask for."""
-        if self.version == 1:
-            return 1 << 17
-        sizes = [len(part) for part in self._members] or [self.n_sensors]
-        return max(self._limit.afforded(0) // self._limit.of_sample(sizes), 1)
+        return self._limit.most_samples([len(part) for part in self._members] or [self.n_sensors])
+
+    def most_first_samples(self, rows: FloatArray) -> int:
+        if self.version == 1 or self.bound is None:
+            return self.most_samples
+        lattices = choose_lattices(rows, self.bound, self._labels, self._resolutions)
+        return self._limit.most_samples(np.bincount(groups_of(rows, self._labels, lattices.plain)).tolist())
 
     def decode(self, payload: Payload) -> FloatArray:
         if payload.kind == UPDATE and self.version > 1:
@@ -318,7 +319,7 @@ class ConditionalCodec(Codec):
         return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattices.plain.to_bytes()
 
     def _keep_free(self, buffer: ByteArray) -> None:
-        """Leave the byte 255 free at the beginning of a payload, for frames that say what they are."""
+        """Leave the first byte 255 to frames that say what they are."""
         if self.version > 1:
             self._call["code_interval"](self._coder, buffer, 0, TOTAL - _KEPT_FREE)
 

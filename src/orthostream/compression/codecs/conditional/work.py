@@ -23,6 +23,10 @@ class WorkLimit(ABC):
     def of_start(self, n_sensors: int, n_groups: int) -> int:
         """Return the work of beginning with new groups."""
 
+    def most_samples(self, sizes: Sequence[int]) -> int:
+        """Return how many samples cost no more than every payload may ask for."""
+        return max(self.afforded(0) // self.of_sample(sizes), 1)
+
     def least_bytes(self, work: int) -> int:
         """Return how many bytes a payload must have for so much work."""
         short = max(work - self.afforded(0), 0)
@@ -35,6 +39,9 @@ class WorkPerByte(WorkLimit):
 
     def afforded(self, n_bytes: int) -> int:
         return 64 * (n_bytes + 1)
+
+    def most_samples(self, sizes: Sequence[int]) -> int:
+        return 1 << 17
 
     def of_sample(self, sizes: Sequence[int]) -> int:
         return sum(sizes) + 12 * len(sizes)
