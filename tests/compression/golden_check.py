@@ -12,17 +12,20 @@ import sys
 
 
 def main() -> int:
-    from golden_streams import FOLDER, cases, checksum
+    from golden_streams import FOLDER, all_cases, checksum
 
     from orthostream.compression import compress, decompress
 
-    known = json.loads((FOLDER / "checksums.v1.json").read_text(encoding="utf-8"))
     result: dict[str, int | str] = {}
-    for name, (rows, words) in cases().items():
-        data = (FOLDER / f"{name}.v1.ost").read_bytes()
-        bounded = "max_error" in words or "relative_error" in words
-        same = not bounded or compress(rows, version=1, **words) == data
-        result[name] = checksum(decompress(data)) if same else "other bytes"
+    known: dict[str, int] = {}
+    for version, cases in all_cases().items():
+        sums = json.loads((FOLDER / f"checksums.v{version}.json").read_text(encoding="utf-8"))
+        known |= {f"{name}.v{version}": value for name, value in sums.items()}
+        for name, (rows, words) in cases.items():
+            data = (FOLDER / f"{name}.v{version}.ost").read_bytes()
+            bounded = "max_error" in words or "relative_error" in words
+            same = not bounded or compress(rows, version=version, **words) == data
+            result[f"{name}.v{version}"] = checksum(decompress(data)) if same else "other bytes"
     sys.stdout.write(json.dumps(result) + "\n")
     different = [name for name in known.keys() | result.keys() if known.get(name) != result.get(name)]
     sys.stderr.write(f"{platform.machine()}: {len(result)} golden files, {len(different)} differ {different}\n")

@@ -29,7 +29,7 @@ def readings(n_sensors: int, seed: int) -> np.ndarray:
 
 
 def cases() -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Return the readings and the words of `compress` for each golden file."""
+    """Return the readings and the parameters of `compress` for each golden file that both versions have."""
     plain, mixed = readings(6, 1), readings(6, 2)
     mixed[:, 3:] = np.round(mixed[:, 3:] * 1000.0 - 15000.0)
     strange = readings(3, 3)
@@ -52,19 +52,61 @@ def cases() -> dict[str, tuple[Any, dict[str, Any]]]:
     }
 
 
+def second_cases() -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Return what format version 2 can do better: signals that repeat, remember, and have lattices of their own.
+
+    Integers and exact quotients only, so that every machine makes the same readings.
+    """
+    rng = np.random.default_rng(5)
+    noise = rng.integers(-9, 10, (400, 30))
+    wet = np.repeat(rng.integers(0, 4, (40, 1)) == 0, 10, axis=0)
+    rain = np.where(wet & (noise[:, :4] > 0), noise[:, :4], 0) / 5.0
+    switch = (np.cumsum(rng.integers(0, 40, 400) == 0) % 2)[:, None] * 3.0
+    periodic = np.tile(rng.integers(0, 1000, (37, 2)), (8, 1)).astype(float)
+    echo = [0, 0]
+    for shock in noise[:, 0].tolist():
+        echo.append(15 * echo[-1] // 8 - 15 * echo[-2] // 16 + shock)
+    walk = np.cumsum(noise, axis=0)
+    floats = walk[:200, :3] / 16.0 + rng.integers(0, 2**40, (200, 3)) / 2.0**44 + 300.0
+    strange = floats[:40].copy()
+    strange[3, 0], strange[5, 1], strange[7, 2], strange[9, 0] = -0.0, np.inf, 5e-324, 1e308
+    finer = np.where(np.arange(200)[:, None] < 90, walk[:200, :3], walk[:200, :3] / 10.0)
+    gaps = np.cumsum(rng.integers(990, 1010, 120)) + 5000 * np.cumsum(rng.integers(0, 20, 120) == 0)
+    tenths = walk / 10.0
+    return {
+        "rain": (rain, {"max_error": 0.05}),
+        "switch": (switch, {"max_error": 0.5}),
+        "periodic": (periodic, {"max_error": 2}),
+        "echo": (np.array(echo, dtype=float)[:, None], {"max_error": 1}),
+        "kelvin": ((27315 + 10 * walk[:200, :4]) / 100.0, {"max_error": 0}),
+        "multiples": (walk[:200, :2] * 0.000598754, {"max_error": 0}),
+        "levels": ((rng.integers(0, 9, (200, 2)) ** 2) / 7.0, {"max_error": 0, "samples_per_frame": 40}),
+        "floats": (floats, {"max_error": 0}),
+        "float32_decimals": (tenths[:200, :2].astype(np.float32).astype(float), {"max_error": 0}),
+        "strange_floats": (strange, {"max_error": 0}),
+        "finer_later": (finer, {"max_error": 0, "samples_per_frame": 24}),
+        "large_group": (tenths[:120], {"max_error": 0.25}),
+        "gaps_in_time": (tenths[:120, :3], {"max_error": 0.1, "time": gaps, "samples_per_frame": 10, "key_every": 100}),
+    }
+
+
+def all_cases() -> dict[int, dict[str, tuple[Any, dict[str, Any]]]]:
+    """Return the cases of each version of the format."""
+    return {1: cases(), 2: cases() | second_cases()}
+
+
 def checksum(values: np.ndarray) -> int:
     """Return a checksum of what was decoded, type and all."""
     return zlib.crc32(values.astype(values.dtype.newbyteorder("<")).tobytes(), zlib.crc32(str(values.dtype).encode()))
 
 
-def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
+def main(version: int = 2) -> None:
     sums = {}
-    for name, (rows, words) in cases().items():
-        data = compress(rows, version=1, **words)
-        (FOLDER / f"{name}.v1.ost").write_bytes(data)
+    for name, (rows, words) in all_cases()[version].items():
+        data = compress(rows, version=version, **words)
+        (FOLDER / f"{name}.v{version}.ost").write_bytes(data)
         sums[name] = checksum(decompress(data))
-    (FOLDER / "checksums.v1.json").write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+    (FOLDER / f"checksums.v{version}.json").write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

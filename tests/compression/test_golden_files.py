@@ -13,29 +13,44 @@ import pytest
 
 from orthostream.compression import compress, decompress
 
-from .golden_streams import FOLDER, cases, checksum
+from .golden_streams import FOLDER, all_cases, checksum
 
-SUMS = json.loads((FOLDER / "checksums.v1.json").read_text(encoding="utf-8"))
-CASES = cases()
+VERSIONS = all_cases()
+SUMS = {
+    (version, name): value
+    for version in VERSIONS
+    for name, value in json.loads((FOLDER / f"checksums.v{version}.json").read_text(encoding="utf-8")).items()
+}
 #: Kept within a bound that holds for every reading.
-BOUNDED = [name for name, (_, words) in CASES.items() if "max_error" in words or "relative_error" in words]
+BOUNDED = [
+    (version, name)
+    for version, cases in VERSIONS.items()
+    for name, (_, words) in cases.items()
+    if "max_error" in words or "relative_error" in words
+]
+
+
+def golden(version: int, name: str) -> bytes:
+    return (FOLDER / f"{name}.v{version}.ost").read_bytes()
 
 
 def test_every_golden_file_has_its_checksum() -> None:
-    assert {path.name.removesuffix(".v1.ost") for path in FOLDER.glob("*.v1.ost")} == set(SUMS) == set(CASES)
+    files = {path.name.removesuffix(".ost") for path in FOLDER.glob("*.ost")}
+    assert files == {f"{name}.v{version}" for version, name in SUMS}
+    assert set(SUMS) == {(version, name) for version, cases in VERSIONS.items() for name in cases}
 
 
-@pytest.mark.parametrize("name", SUMS)
-def test_a_golden_file_decodes_to_the_same_bits(name: str) -> None:
-    assert checksum(decompress((FOLDER / f"{name}.v1.ost").read_bytes())) == SUMS[name]
+@pytest.mark.parametrize(("version", "name"), SUMS)
+def test_a_golden_file_decodes_to_the_same_bits(version: int, name: str) -> None:
+    assert checksum(decompress(golden(version, name))) == SUMS[version, name]
 
 
-@pytest.mark.parametrize("name", BOUNDED)
-def test_a_golden_file_is_what_an_encoder_writes_today(name: str) -> None:
+@pytest.mark.parametrize(("version", "name"), BOUNDED)
+def test_a_golden_file_is_what_an_encoder_writes_today(version: int, name: str) -> None:
     """And is within its bound of what was measured."""
-    rows, words = CASES[name]
-    data = (FOLDER / f"{name}.v1.ost").read_bytes()
-    assert compress(rows, version=1, **words) == data
+    rows, words = VERSIONS[version][name]
+    data = golden(version, name)
+    assert compress(rows, version=version, **words) == data
     decoded = decompress(data).astype(float)
     np.testing.assert_array_equal(np.isnan(decoded), np.isnan(rows.astype(float)))
     known = np.isfinite(rows)
@@ -43,6 +58,8 @@ def test_a_golden_file_is_what_an_encoder_writes_today(name: str) -> None:
     bound = np.abs(rows) * relative if relative else np.broadcast_to(words["max_error"], rows.shape)
     assert (np.abs(decoded[known] - rows[known]) <= bound[known]).all()
     np.testing.assert_array_equal(decoded[~known], rows[~known])
+    if words.get("max_error") == 0 and version > 1:
+        np.testing.assert_array_equal(decoded.view(np.int64), rows.view(np.int64))
 
 
 PROGRAM = Path(__file__).parent / "golden_check.py"
@@ -60,4 +77,4 @@ def test_plain_code_gives_the_same_bits_at_every_level_of_instructions(features:
         text=True,
     )
     assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout) == SUMS
+    assert json.loads(result.stdout) == {f"{name}.v{version}": value for (version, name), value in SUMS.items()}
