@@ -21,8 +21,6 @@ _FEWEST = 16
 #: Sensors whose steps are this many times larger than those of another, or that lie this many of its deviations away,
 #: measure something else.
 _STEPS, _DEVIATIONS = 5.0, 10.0
-#: Steps that tell the usual size of a step.
-_MOVES = 256
 
 
 def labels_of(columns: Sequence[Column]) -> list[str]:
@@ -106,8 +104,6 @@ class _Typical(NamedTuple):
     step: float
     level: float
     deviation: float
-    #: Whether it has moved often enough for its step to be known.
-    moves: bool
 
 
 def _typical(column: FloatArray) -> _Typical | None:
@@ -115,16 +111,13 @@ def _typical(column: FloatArray) -> _Typical | None:
     values = column[np.isfinite(column)]
     if len(values) < _FEWEST or not np.abs(values).max() < 1e150:
         return None
-    steps = np.abs(np.diff(values))
-    # Rain and switches stand still for most of the time: few steps say little of the others.
-    moves = bool(np.count_nonzero(steps) > min(_MOVES, 0.5 * len(steps)))
-    return _Typical(float(steps.mean()), float(np.median(values)), float(values.std()), moves)
+    return _Typical(float(np.abs(np.diff(values)).mean()), float(np.median(values)), float(values.std()))
 
 
 def _similar(one: _Typical | None, other: _Typical | None) -> bool:
     if one is None or other is None:
         return True
     small, large = sorted((one.step, other.step))
-    if large > _STEPS * small and one.moves and other.moves:
+    if large > _STEPS * small:
         return False
     return abs(one.level - other.level) <= _DEVIATIONS * max(one.deviation, other.deviation)
