@@ -8,7 +8,8 @@ from orthostream.compression.schema import Column, Schema, TimeAxis
 from orthostream.compression.stream.achieved import Achieved
 from orthostream.compression.stream.decoder import Decoder, Readings
 from orthostream.compression.stream.encoder import Encoder
-from orthostream.compression.targets import BitsPerReading, Lossless, MaxError, Paper, RelativeError, Rmse
+from orthostream.compression.stream.framing import SentFrame
+from orthostream.compression.targets import BitsPerReading, Lossless, MaxError, Paper, RelativeError, Rmse, Target
 
 __all__ = [
     "Achieved",
@@ -26,6 +27,8 @@ __all__ = [
     "RelativeError",
     "Rmse",
     "Schema",
+    "SentFrame",
+    "Target",
     "TimeAxis",
     "compress",
     "decompress",

@@ -315,7 +315,7 @@ def test_damage_that_passes_is_noticed_with_the_next_frame(make_readings: Make) 
     for seed in range(60):
         encoder, decoder = Encoder(1, max_error=0.05, samples_per_frame=1), Decoder()
         decoder.push(encoder.header)
-        first, second, third = encoder.push_frames(make_readings(3, 1, seed=seed, missing=0.0))
+        first, second, third = encoder.push(make_readings(3, 1, seed=seed, missing=0.0))
         decoder.push(first)
         payload = decoder.open_frame(second).body
         damaged = decoder.checks.pack_plain(bytes([payload[0] ^ 16]) + payload[1:], decoder.chain)
@@ -334,7 +334,7 @@ class TestNumbers:
     @pytest.fixture(params=[True, False], ids=["checksums", "no checksums"])
     def sent(self, request: pytest.FixtureRequest, make_readings: Make) -> tuple[bytes, list[SentFrame]]:
         encoder = Encoder(3, max_error=0.1, samples_per_frame=4, key_every=60, checksums=request.param)
-        frames = [*encoder.push_frames(make_readings(40)), *encoder.flush_frames()]
+        frames = [*encoder.push(make_readings(40)), *encoder.flush()]
         assert [frame.number for frame in frames] == list(range(10))
         assert [frame.key is not None for frame in frames] == [True, *[False] * 4, True, *[False] * 4]
         return encoder.header, frames
@@ -409,7 +409,7 @@ def test_payloads_that_begin_like_a_mark_or_a_header() -> None:
         encoder, decoder = Encoder(1, max_error=0, samples_per_frame=1, checksums=checksums), Decoder()
         decoder.push(encoder.header)
         rows = np.random.default_rng(0).integers(-(2**40), 2**40, (3000, 1))
-        frames = encoder.push_frames(rows)
+        frames = encoder.push(rows)
         assert not any(frame.startswith(b"OST") for frame in frames)
         decoded = [decoder.push(frame, frame.number).values[0, 0] for frame in frames]
         assert decoded == rows.ravel().tolist()

@@ -125,11 +125,11 @@ def test_rows_are_neither_changed_nor_kept(make_readings: Make) -> None:
 
 def test_keys(make_readings: Make) -> None:
     encoder = Encoder(3, max_error=0.1, samples_per_frame=5, key_every=45)
-    frames = encoder.push_frames(make_readings(60))
+    frames = encoder.push(make_readings(60))
     assert [frame.key for frame in frames] == [(5 * i, 0) if i % 3 == 0 else None for i in range(12)]
     encoder.push(make_readings(5))
     encoder.restart()
-    assert encoder.push_frames(make_readings(5))[0].key == (65, 0)
+    assert encoder.push(make_readings(5))[0].key == (65, 0)
 
 
 def test_what_was_achieved(make_readings: Make) -> None:

@@ -70,7 +70,7 @@ def test_saving_after_every_frame_changes_nothing(
     for start in range(0, n_samples, 5):
         part = slice(start, start + 5)
         stamps = None if times is None else times[part]
-        frames = plain.push_frames(rows[part], stamps)
+        frames = plain.push(rows[part], stamps)
         saved = again(saved)
         assert saved.push(rows[part], stamps) == frames
         if start == 0 or decoder.header is None:

@@ -22,7 +22,7 @@ def sent(stream: int, *, checksums: bool) -> tuple[bytes, list[SentFrame]]:
     encoder = Encoder(
         3, max_error=0.1, samples_per_frame=4, key_every=60, checksums=checksums, stream=stream, accelerate=False
     )
-    frames = [*encoder.push_frames(ROWS), *encoder.flush_frames()]
+    frames = [*encoder.push(ROWS), *encoder.flush()]
     return encoder.header, frames
 
 

@@ -30,7 +30,7 @@ def new_codec(
     bound: ErrorBound | None = None,
     resolutions: list[Resolution] | None = None,
     accelerate: bool | None = None,
-    version: int = 1,
+    version: int = 2,
 ) -> Codec:
     """Return a new codec.
 
@@ -45,7 +45,7 @@ def new_codec(
         What only the side that encodes knows, for the conditional codec.
     accelerate : bool, optional
         Whether to use compiled code.
-    version : int, default 1
+    version : int, default 2
         Of the format.
     """
     if name == "conditional":
@@ -75,7 +75,7 @@ def decoding_codec(
     *,
     most_sensors: int = MOST_SENSORS,
     accelerate: bool | None = None,
-    version: int = 1,
+    version: int = 2,
 ) -> Codec:
     """Return a codec that decodes a stream; raise FrameError if its header asks for something impossible."""
     if len(columns) > most_sensors:

@@ -46,7 +46,8 @@ class OstWriter:
     revert : bool, default False
         Whether an exception, while appending, takes back what was appended; by default it stays, without an end.
     **settings
-        As for `Encoder`, except that frames hold more samples unless told otherwise.
+        As for `Encoder`, except that frames hold more samples unless told otherwise, that ``stream`` is "readings", so
+        that equal readings make equal files, and that frames always have checksums.
 
     Examples
     --------
@@ -165,11 +166,11 @@ class OstWriter:
 
     def write(self, rows: ArrayLike, time: ArrayLike | None = None) -> None:
         """Take samples in; whole frames of them are written."""
-        self._put(self.encoder.push_frames(rows, time))
+        self._put(self.encoder.push(rows, time))
 
     def flush(self) -> None:
         """Write the samples that wait for their frame to fill, and hand everything to the operating system."""
-        self._put(self.encoder.flush_frames())
+        self._put(self.encoder.flush())
         self._file.flush()
 
     def _put(self, frames: list[SentFrame]) -> None:
@@ -193,7 +194,7 @@ class OstWriter:
         if self._closed:
             return
         try:
-            self._put(self.encoder.flush_frames())
+            self._put(self.encoder.flush())
             if not self._started:
                 self.encoder.settle()
                 self._start()

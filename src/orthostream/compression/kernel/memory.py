@@ -34,7 +34,8 @@ class Memory(NamedTuple):
     weights: FloatArray
     #: What the memory adds to the prediction of this sample.
     extra: FloatArray
-    #: Mean errors, in spreads: after conditioning on other sensors without and with the memory, and before it.
+    #: Mean errors, in spreads: after conditioning on other sensors, without and with the memory; before conditioning,
+    #: without and with it.
     errors: FloatArray
 
 

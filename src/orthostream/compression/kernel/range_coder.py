@@ -143,7 +143,7 @@ def finish_encoding(coder: IntArray, buffer: ByteArray) -> int:
     return at
 
 
-#: What a bit has at least of the 65,536, however rare it was.
+#: Minimum frequency of either bit, out of 65,536.
 _RAREST = 24
 
 #: Weight, of 65,536, with which a probability takes in its n-th bit.

@@ -36,7 +36,7 @@ def code_pattern(coder: IntArray, buffer: ByteArray, pattern: int) -> int:
 
 
 def code_raw(coder: IntArray, buffer: ByteArray, group: Group, i: int, pattern: int) -> int:
-    """Code the 64 bits of a number: its top as that of the last one if it is, its end as zeros if it is."""
+    """Code the 64 bits of a number: one bit if its top is that of the last raw reading, one if its end is zero."""
     last = (int(group.last_raw[i]) >> (64 - _TOP)) & ((1 << _TOP) - 1)
     top = (pattern >> (64 - _TOP)) & ((1 << _TOP) - 1)
     end = pattern & ((1 << _END) - 1)

@@ -1,4 +1,4 @@
-"""One sample after another: which readings are there, what they should be, and by how much they are not.
+"""Codes samples one by one: which readings are there, and how far each is from its prediction.
 
 Both sides predict every reading from what both know, and code the cell around the prediction into which it falls:
 

@@ -1,4 +1,4 @@
-"""The distribution of an error of prediction: Student's t with four degrees of freedom.
+"""The distribution of an error of prediction: Student's t with four or ten degrees of freedom.
 
 Its distribution function is algebraic, so that it takes no exponential, logarithm or error function, whose last bits
 differ from machine to machine. An integer n stands for the cell from n - 1/2 to n + 1/2; beyond a few scales it is

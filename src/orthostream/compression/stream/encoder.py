@@ -238,16 +238,8 @@ class Encoder(SavedEncoder):
         if self._header is not None:
             self._framing.restarting = True
 
-    def push(self, rows: ArrayLike, time: ArrayLike | None = None) -> list[bytes]:
+    def push(self, rows: ArrayLike, time: ArrayLike | None = None) -> list[SentFrame]:
         """Take samples of any number, each with its time if the schema has times; return the frames that are full."""
-        return list(self.push_frames(rows, time))
-
-    def flush(self) -> list[bytes]:
-        """Return frames of all samples that still wait."""
-        return list(self.flush_frames())
-
-    def push_frames(self, rows: ArrayLike, time: ArrayLike | None = None) -> list[SentFrame]:
-        """Do what `push` does, with what a file needs to know of each frame."""
         readings = check_readings(rows, len(self.schema.columns))
         times = check_times(time, self.schema, len(readings))
         if len(readings) == 0:
@@ -255,7 +247,7 @@ class Encoder(SavedEncoder):
         self._waiting.append(readings)
         self._waiting_times += times
         if self._samples_per_frame is None:
-            return self.flush_frames()
+            return self.flush()
         frames: list[SentFrame] = []
         ready = sum(map(len, self._waiting))
         if ready >= self._samples_per_frame:
@@ -263,8 +255,8 @@ class Encoder(SavedEncoder):
             frames = self._emit(whole, self._samples_per_frame)
         return frames
 
-    def flush_frames(self) -> list[SentFrame]:
-        """Do what `flush` does, with what a file needs to know of each frame."""
+    def flush(self) -> list[SentFrame]:
+        """Return frames of all samples that still wait."""
         ready = sum(map(len, self._waiting))
         return self._emit(ready, self._samples_per_frame or ready) if ready else []
 

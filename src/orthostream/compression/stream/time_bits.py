@@ -1,7 +1,7 @@
 """How times become bits: adaptive bits that may be coded or only learned from, and integers of either sign.
 
-With ``live`` a bit goes through the range coder, in either direction; without it, it is known already and its
-probability only adapts. Either way both sides learn what it costs, in sixteenths of a bit.
+`TimeBits` codes bits with a range coder, in either direction. `Learning` stands in for it where bits are known already,
+and only adapts their probabilities. Both return what a bit costs, in sixteenths of a bit.
 """
 
 from __future__ import annotations

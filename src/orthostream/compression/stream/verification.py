@@ -28,6 +28,7 @@ class Verification:
 
     def __init__(self, header: StreamHeader, *, bound: ErrorBound | None, accelerate: bool | None) -> None:
         self._bound = bound
+        self._keeps_bits = header.version > 1
         self._decoder = Decoder(max_sensors=len(header.schema.columns), accelerate=accelerate)
         self._decoder.push(header.to_bytes())
 
@@ -46,8 +47,12 @@ class Verification:
             raise FrameError("what was encoded does not decode to what was measured; nothing was sent")
         if self._bound is not None:
             known = np.isfinite(rows)
-            if not np.all(np.abs(values[known] - rows[known]) <= self._bound.limits(rows)[known]):
+            limits = self._bound.limits(rows)
+            if not np.all(np.abs(values[known] - rows[known]) <= limits[known]):
                 raise FrameError("what was encoded decodes beyond its error bound; nothing was sent")
+            exact = known & (limits == 0.0) & (self._bound.relative is None)
+            if self._keeps_bits and not np.array_equal(values[exact].view(np.int64), rows[exact].view(np.int64)):
+                raise FrameError("what was encoded does not decode to the same bits; nothing was sent")
         if stamps is not None and stamps.tolist() != times:
             raise FrameError("what was encoded decodes to other times; nothing was sent")
         return values

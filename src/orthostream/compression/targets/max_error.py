@@ -59,7 +59,7 @@ class MaxError(Target):
 class Lossless(MaxError):  # noqa: N818 - MaxError is no exception
     """Every reading comes back as it was; the header of a stream has it as a maximum error of 0.
 
-    Integers and decimals become small. Floats without a decimal resolution are sent as their 64 bits.
+    Integers and decimals become small. Every bit is kept, of floats too.
 
     Examples
     --------

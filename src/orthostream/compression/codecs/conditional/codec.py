@@ -233,6 +233,7 @@ class ConditionalCodec(Codec):
     def most_first_samples(self, rows: FloatArray) -> int:
         if self.version == 1 or self.bound is None:
             return self.most_samples
+        rows = rows if self._watch is None else self._watch.recent(rows)
         lattices = choose_lattices(rows, self.bound, self._labels, self._resolutions)
         return self._limit.most_samples(np.bincount(groups_of(rows, self._labels, lattices.plain)).tolist())
 
