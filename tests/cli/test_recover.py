@@ -29,7 +29,7 @@ def damaged(tmp_path: Path) -> Path:
 
 def test_decompress(damaged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["decompress", str(damaged)]) == 1
-    assert "--recover goes on after it" in capsys.readouterr().err
+    assert "--recover goes on at the next frame" in capsys.readouterr().err
     table = damaged.with_suffix(".csv")
     assert len(table.read_text().splitlines()) == 31
     assert main(["decompress", str(damaged), "--recover", "--force"]) == 1

@@ -95,6 +95,7 @@ def run(options: argparse.Namespace) -> int:
     if options.append and target == PIPE:
         raise UserError("--append needs a file to append to")
     before = _schema_of(target) if options.append and Path(target).is_file() else None
+    size_before = 0 if before is None else Path(target).stat().st_size
     if before is not None and before.time is not None and table_format(source, options.format) == "csv":
         options.time_unit = options.time_unit or (before.time.unit if before.time.unit in TICKS_PER_SECOND else None)
     with trouble_with(source), open_table(source, options) as table:
@@ -114,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
     if options.verify and is_file:
         _check_file(target, achieved, appended=before is not None)
     if target != PIPE:
-        size = Path(target).stat().st_size if is_file and before is None else achieved.n_bytes
+        size = Path(target).stat().st_size - size_before if is_file else achieved.n_bytes
         verified = options.verify and is_file
         print(_summary(source, target, n_bytes, size, achieved) + ", verified" * verified, file=sys.stderr)
     return 0
@@ -247,9 +248,12 @@ def _summary(source: str, target: str, n_bytes: int, size: int, achieved: Achiev
     parts = [
         f"{readings:,} readings" + (f" ({achieved.n_missing:,} missing)" if achieved.n_missing else ""),
         f"{n_bytes:,} -> {size:,} bytes ({n_bytes / max(size, 1):.1f} : 1)",
-        f"{8 * size / max(achieved.n_readings, 1):.3g} bits per observed reading",
-        f"largest error {achieved.max_error:.6g}, root mean square {achieved.rmse:.3g}",
     ]
+    if achieved.n_readings:
+        parts += [
+            f"{8 * size / achieved.n_readings:.3g} bits per observed reading",
+            f"largest error {achieved.max_error:.6g}, root mean square {achieved.rmse:.3g}",
+        ]
     return f"{source} -> {target}: " + "; ".join(parts)
 
 

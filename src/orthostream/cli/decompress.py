@@ -100,7 +100,10 @@ def _write(
                     writer.write(rows[:, places], times)
                     progress(file.tell() / size)
             except FrameError as error:
-                warning = f"damaged ({error}): the readings before that were written; --recover goes on after it"
+                warning = (
+                    f"damaged ({error}): the readings before that were written; --recover goes on at the next frame "
+                    "that a reader can begin at, if there is one"
+                )
         writer.close()
     except BaseException:
         writer.abandon()

@@ -103,7 +103,7 @@ def test_solve(scale: float) -> None:
     sums = samples.T @ samples
     solutions = [np.zeros(8), np.zeros(8)]
     for module, solution in zip((rows, compiled_rows), solutions, strict=True):
-        module.solve(sums, 1.0, solution)
+        module.solve(sums, 1.0, solution, 1.0001)
     same_bits(*solutions)
     if scale == 1.0:
         left = sums[:8, :8] + np.diag(1e-4 * np.diag(sums)[:8] + 1.0)

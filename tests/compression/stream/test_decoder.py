@@ -313,7 +313,7 @@ def test_damage_that_passes_is_noticed_with_the_next_frame(make_readings: Make) 
     """Of frames of a few bytes one in 4,096 passes damaged; here all do, and the one after it is refused."""
     noticed = 0
     for seed in range(60):
-        encoder, decoder = Encoder(1, max_error=0.05, samples_per_frame=1), Decoder()
+        encoder, decoder = Encoder(1, max_error=0.05, samples_per_frame=1, resolution=None), Decoder()
         decoder.push(encoder.header)
         first, second, third = encoder.push(make_readings(3, 1, seed=seed, missing=0.0))
         decoder.push(first)

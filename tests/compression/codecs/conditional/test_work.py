@@ -71,7 +71,7 @@ def test_many_groups_are_refused_before_they_are_made(monkeypatch: pytest.Monkey
     codec = ConditionalCodec(160, accelerate=False)
     monkeypatch.setattr(codec, "_open", lambda groups: pytest.fail("groups are made"))
     with pytest.raises(FrameError, match="cannot begin 2 groups"):
-        codec.decode(Payload(READINGS, opening(160, 2).ljust(21, b"\0")))
+        codec.decode(Payload(READINGS, opening(160, 2).ljust(30, b"\0")))
 
 
 def test_many_sensors_are_refused_before_they_are_read() -> None:
