@@ -234,8 +234,8 @@ class ConditionalCodec(Codec):
         if self.version == 1 or self.bound is None:
             return self.most_samples
         rows = rows if self._watch is None else self._watch.recent(rows)
-        lattices = choose_lattices(rows, self.bound, self._labels, self._resolutions)
-        return self._limit.most_samples(np.bincount(groups_of(rows, self._labels, lattices.plain)).tolist())
+        plain = choose_lattices(rows, self.bound, self._labels, self._resolutions).plain
+        return self._limit.most_samples(np.bincount(groups_of(rows, self._labels, plain)).tolist())
 
     def decode(self, payload: Payload) -> FloatArray:
         if payload.kind == UPDATE and self.version > 1:
@@ -315,7 +315,7 @@ class ConditionalCodec(Codec):
         """Return whether many readings were off the lattice, and another one would hold them."""
         assert self._lattices is not None and self.bound is not None
         finite = np.isfinite(rows)
-        if int(((kinds == RAW) & finite).sum()) <= _TOO_MANY * max(int(finite.sum()), 1):
+        if int(((kinds == RAW) & finite).sum()) <= _TOO_MANY * finite.sum():
             return False
         return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattices.plain.to_bytes()
 
