@@ -166,8 +166,7 @@ class ConditionalCodec(Codec):
     def _changes(self, rows: FloatArray) -> list[Payload]:
         """Return a payload that changes lattices, if they should change before some samples."""
         assert self._lattices is not None
-        changes = [] if self._watch is None else self._watch.changes(rows, self._lattices)
-        if not changes:
+        if self._watch is None or not (changes := self._watch.changes(rows, self._lattices)):
             return []
         out = bytearray()
         n_levels = put_changes(out, changes)
