@@ -12,6 +12,13 @@ f64 score_of(f64 upper, f64 lower, int shape)
     return within((lower * density(lower, shape) - upper * density(upper, shape)) / chance, -1.0, 4.0);
 }
 
+f64 score_of_narrow(f64 x, int shape)
+{
+    f64 freedom = shape == FOUR ? 4.0 : 10.0, square = x * x / freedom;
+    f64 score = (freedom + 1.0) * (square / (1.0 + square)) - 1.0;
+    return MIN(score, 4.0);
+}
+
 void adapt_scale(Group *g, int i, f64 score, int level_bin, int stir_bin)
 {
     f64 *level = &g->level_factors[level_bin], *stir = &g->stir_factors[stir_bin];

@@ -87,7 +87,10 @@ f64 *decode(Codec *codec, Bytes payload, u64 *count)
         work = work_of_start(codec, (u64)codec->n_groups);
     }
     Coder coder = start_coder(payload);
-    if (codec->version > 1) narrow(&coder, 0, TOTAL - KEPT_FREE);
+    if (codec->version > 1) {
+        coder.code ^= (u64)1 << 47;
+        narrow(&coder, 0, TOTAL - KEPT_FREE);
+    }
     if (code_bit(&coder, &codec->other, 250)) codec->count = code_integer(&coder, codec->count_bits);
     *count = codec->count;
     if (*count == 0 || *count * work_of_sample(codec) + work > afforded(codec, size))

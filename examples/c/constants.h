@@ -33,8 +33,17 @@ enum { FOUR, TEN };
 #define SHAPE_LEAD 4.0
 #define KEEP 0.998
 #define LEAST 1.6e-5
+#define FAR_OUT_FOUR 1.6e-4
+#define FAR_OUT_TEN 1.5e-6
 #define SURPRISED 0.08
 #define CENTRED 1.5
+
+/* adaptation, jumps, and the first samples of `learning`. */
+#define NARROW 1024.0
+#define JUMP_FAR 12.0
+#define JUMP_KEEP 0.99
+enum { JUMP_KNOWN = 100, START = 16 };
+#define VERY_FAR 400.0
 
 /* memory. */
 enum { ORDER = 16, LARGEST_SMALL_GROUP = 24, MEMORY_EVERY = 16 };

@@ -6,8 +6,8 @@
 
 static f64 **group_arrays(Group *g, int k)
 {
-    f64 **arrays[] = {&g->w, &g->mean, &g->variance, &g->spread, &g->ratio, &g->stir, &g->pivots, &g->deviation,
-                      &g->predicted, &g->quotient, &g->history, &g->covariance, &g->upper, &g->features};
+    f64 **arrays[] = {&g->w, &g->mean, &g->variance, &g->spread, &g->ratio, &g->stir, &g->jump, &g->pivots,
+                      &g->deviation, &g->predicted, &g->quotient, &g->history, &g->covariance, &g->upper, &g->features};
     return k < (int)(sizeof arrays / sizeof *arrays) ? arrays[k] : NULL;
 }
 
@@ -30,7 +30,7 @@ void forget_sensor(Group *g, int i)
     f64 w = g->w[i];
     g->seen[i] = 0;
     for (int k = 0; k < g->ring; k++) g->history[k * n + i] = 0.0;
-    g->mean[i] = 0.0;
+    g->mean[i] = g->jump[i] = 0.0;
     g->variance[i] = 4.0 * w * w;
     g->spread[i] = 2.0 * w;
     g->ratio[i] = g->stir[i] = g->pivots[i] = 1.0;

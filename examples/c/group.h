@@ -28,7 +28,7 @@ typedef struct { i64 neighbour, ago; u64 phase; i64 asked, repeated; int stir, l
 
 typedef struct {
     i64 *ring, written, match, length, mode, votes, age;
-    u32 trail, repeats;
+    u32 trail, long_trail, repeats;
     f64 account;
     int mixes;
 } Past;
@@ -39,7 +39,7 @@ typedef struct {
     i64 refined[N_SETS][N_REFINED];
     Slot *slots;
     Bit shared[N_SHARED], escapes[INTEGER_BITS + 1];
-    i64 *found, ring_size;
+    i64 *found, *long_found, ring_size;
     Past *pasts;
     f64 surprise;
     /* Work space. */
@@ -88,7 +88,7 @@ void code_presence(Coder *coder, Absence *absences, Bit *bits, int n, int *gone)
 
 /* group.c: the state, of which `mixture` and `memories` are NULL where there are none. */
 
-typedef struct { f64 scale, trust, error, basis, condition, spread, correction; } Fact;
+typedef struct { f64 scale, trust, error, basis, condition, spread, correction, jump, whole; } Fact;
 
 struct Group {
     int n, ring, version, shape;
@@ -97,10 +97,10 @@ struct Group {
     u32 *sensors;
     int *seen, *gone;
     Absence *absences;
-    f64 *w, *history, *mean, *variance, *spread, *ratio, *stir, *pivots, *covariance, *upper;
+    f64 *w, *history, *mean, *variance, *spread, *ratio, *stir, *jump, *pivots, *covariance, *upper;
     f64 *features, *deviation, *predicted, *quotient;
     f64 level_factors[LEVELS], stir_factors[STIRS], sums[N_FEATURES + 1][N_FEATURES + 1], weights[N_FEATURES];
-    f64 shape_account;
+    f64 shape_account, jump_account;
     Bit raw[2], first_bits[INTEGER_BITS], same_top, zero_end, escapes[INTEGER_BITS], presence[CONTEXTS];
     u64 *last_raw;
     Fact *facts;
@@ -114,6 +114,12 @@ f64 *row_of(Group *g, i64 t);
 void forget_matrices(Group *g);
 void forget_sensor(Group *g, int i);
 
+/* jumps.c: steps that nothing foretold. */
+
+f64 jump_of(const Group *g, int i, f64 error, f64 s);
+int leaves_out_jumps(const Group *g);
+void judge_jumps(Group *g);
+
 /* learning.c: the prediction in time, and what is learnt from a sample. `a` has n rows and n + 1 columns. */
 
 void predict(Group *g);
@@ -123,6 +129,7 @@ void solve(f64 *a, int n, f64 *solution);
 /* adaptation.c: what a reading teaches at once. */
 
 f64 score_of(f64 upper, f64 lower, int shape);
+f64 score_of_narrow(f64 x, int shape);
 void adapt_scale(Group *g, int i, f64 score, int level_bin, int stir_bin);
 void follow(Group *g, int i, f64 known);
 

@@ -16,7 +16,7 @@ void predict(Group *g)
     f64 *f = g->features, common[4], total = 0.0;
     for (int i = 0; i < n; i++) {
         g->deviation[i] = sqrt(g->variance[i]);
-        f[i] = (last[i] - before[i]) / g->spread[i];
+        f[i] = (last[i] - before[i] - (leaves_out_jumps(g) ? g->jump[i] : 0.0)) / g->spread[i];
         f[n + i] = (ago[i] - ago_before[i]) / g->spread[i];
         f[2 * n + i] = (ago_before[i] - last[i]) / g->deviation[i];
         f[3 * n + i] = (last[i] - g->mean[i]) / g->deviation[i];
@@ -103,21 +103,24 @@ void learn(Group *g)
     int n = g->n;
     i64 t = (i64)g->samples;
     const f64 *last = row_of(g, t - 1), *position = row_of(g, t);
-    f64 total = 0.0, there = 0.0;
+    f64 total = 0.0, large = 0.0, there = 0.0, far = 0.0;
     if (t == 0) return;
     for (int i = 0; i < n; i++) {
         Fact *fact = &g->facts[i];
-        f64 w = g->w[i], error = fact->error / fact->scale;
+        f64 w = g->w[i], error = fact->error / fact->scale, whole = fact->whole / fact->scale;
         error = MAX(error, -12.0);
         fact->error = MIN(error, 12.0);
         if (fact->trust > 0.0) {
-            f64 square = fact->error * fact->error;
+            f64 square = fact->error * fact->error, whole_square = whole * whole;
             total += MIN(square, 16.0);
+            large += MIN(whole_square, VERY_FAR);
+            if (whole_square > VERY_FAR) far += 1.0;
             there += 1.0;
             fact->trust = fact->trust / (fact->scale * fact->scale * g->covariance[i * n + i] + 0.1 * w * w);
         }
         g->features[N_FEATURES * n + i] = position[i] - last[i];
     }
+    if (g->mixture && t < START && far + far > there) total = large;
     add_products(g);
     f64 rate = 1.0 / ((f64)t + 3.0), quick = 1.0 / ((f64)t + 2.0);
     rate = MAX(0.002, rate);

@@ -14,6 +14,7 @@ Mixture *open_mixture(int n)
     }
     m->slots = zeros(N_SLOTS, sizeof *m->slots);
     m->found = zeros(N_MATCHES, sizeof *m->found);
+    m->long_found = zeros(N_MATCHES, sizeof *m->long_found);
     make_even(m->shared, N_SHARED);
     make_even(m->escapes, INTEGER_BITS + 1);
     m->pasts = zeros((u64)n, sizeof *m->pasts);
@@ -30,6 +31,7 @@ void close_mixture(Mixture *m, int n)
     free(m->pasts);
     free(m->slots);
     free(m->found);
+    free(m->long_found);
     free(m);
 }
 

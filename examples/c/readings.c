@@ -33,11 +33,11 @@ static Expectation expect(Group *g, int i, f64 before, int first)
     return e;
 }
 
-static void widen(Group *g, int i, Expectation *e, f64 slot_factor)
+static void widen(Group *g, int i, Expectation *e, f64 factor)
 {
     f64 w = g->w[i], stir = g->stir[i] * 3.0;
     e->stir_bin = (int)MIN(stir, STIRS - 1.0);
-    f64 s = sqrt(g->pivots[i]) * g->facts[i].scale * g->ratio[i] * g->stir_factors[e->stir_bin] * slot_factor;
+    f64 s = sqrt(g->pivots[i]) * g->facts[i].scale * g->ratio[i] * g->stir_factors[e->stir_bin] * factor;
     s = s * scale_of(g->shape);
     e->s = !(s < WIDEST_SCALE * w) ? WIDEST_SCALE * w : s < 0.02 * w ? 0.02 * w : s;
 }
@@ -71,13 +71,17 @@ static f64 adapt(Group *g, int i, const Expectation *e, i64 cell)
     Fact *fact = &g->facts[i];
     f64 w = g->w[i], s = e->s, expected = e->expected, known = (f64)cell, off = fabs((f64)cell - expected) / (s + 0.3 * w);
     f64 upper = (((f64)e->number + 0.5) * w - (expected - (f64)e->centre)) / s;
-    f64 score = score_of(upper, upper - w / s, g->shape);
+    f64 lower = upper - w / s, middle = 0.5 * (upper + lower);
+    int narrow_cell = g->mixture && s > NARROW * w;
+    f64 score = narrow_cell ? score_of_narrow(middle, g->shape) : score_of(upper, lower, g->shape);
     if (e->number == 0 && w > 1.0 && !e->mixes) known += 0.5 * (expected - known);
     f64 error = known - expected;
     g->stir[i] = 0.7 * g->stir[i] + 0.3 * MIN(off, 6.0);
     adapt_scale(g, i, score, e->level_bin, e->stir_bin);
     f64 trust = 11.0 / (10.0 + error * error / (s * s + 0.05 * w * w)), most = 6.0 * s;
     fact->trust = MIN(trust, 1.0);
+    fact->whole = (expected - e->plan) + error;
+    fact->jump = jump_of(g, i, error, s);
     error = error > most ? most : error < -most ? -most : error;
     fact->error = (expected - e->plan) + error;
     row_of(g, (i64)g->samples)[i] = known;
@@ -135,7 +139,7 @@ static void code_readings(Coder *coder, Group *g, const Lattice *lattices, f64 *
     i64 t = (i64)g->samples, reference = 0;
     Mixture *m = g->mixture;
     int trial = m && rehearses(m->surprise, t, n);
-    f64 *position = row_of(g, t), slot_factor = 1.0;
+    f64 *position = row_of(g, t), factor = 1.0;
     if (m) m->around = (Around){.phase = (u64)(t % (g->ring - 2)), .shape = g->shape};
     for (int i = 0; i < n; i++) {
         u32 sensor = g->sensors[i];
@@ -149,7 +153,7 @@ static void code_readings(Coder *coder, Group *g, const Lattice *lattices, f64 *
             g->hash = hashed(g->hash, 1);
             continue;
         }
-        widen(g, i, &e, slot_factor);
+        widen(g, i, &e, factor);
         e.mixes = m && !first && m->pasts[i].mixes;
         if (code_bit(coder, &g->raw[first], 250)) {
             out[sensor] = code_raw(coder, g, i);
@@ -172,7 +176,7 @@ static void code_readings(Coder *coder, Group *g, const Lattice *lattices, f64 *
         }
         f64 score = adapt(g, i, &e, cell);
         coded++;
-        slot_factor *= 1.0 + 0.2 / (1.0 + 0.3 * (f64)coded) * score;
+        factor *= 1.0 + 0.2 / (1.0 + 0.3 * (f64)coded) * score;
         if (!m) continue;
         if (i == t % n) {
             f64 upper = (f64)cell + 0.5 * w - e.expected;
@@ -194,12 +198,14 @@ void code_sample(Coder *coder, Group *g, const Lattice *lattices, f64 *out, u8 *
     predict(g);
     memset(g->facts, 0, sizeof *g->facts * (size_t)g->n);
     code_readings(coder, g, lattices, out, raw);
+    int left_out = leaves_out_jumps(g);
+    judge_jumps(g);
     learn(g);
     const f64 *last = row_of(g, t - 1), *position = row_of(g, t);
     for (int i = 0; g->memories && t > 0 && i < g->n; i++) {
         const Fact *fact = &g->facts[i];
         if (!(fact->spread > 0.0)) continue;
-        f64 step = position[i] - last[i], error = position[i] - fact->basis;
+        f64 step = position[i] - last[i] - (left_out ? fact->jump : 0.0), error = position[i] - fact->basis;
         remember(&g->memories[i], i, t, step, error, fact->condition, fact->trust, fact->spread);
     }
     g->samples++;

@@ -29,6 +29,7 @@ static void take_along(Group *g, int i, f64 width, const Move *move)
     f64 w = g->w[i], factor = move->factor, variance = factor * factor * g->variance[i], spread = factor * g->spread[i];
     for (int k = 0; k < g->ring; k++) g->history[k * g->n + i] = moved(move, g->history[k * g->n + i]);
     g->mean[i] = moved(move, g->mean[i]);
+    g->jump[i] = 0.0;
     g->variance[i] = MAX(variance, 0.01 * w * w);
     g->spread[i] = MAX(spread, 0.02 * w);
     if (g->memories) {
@@ -40,7 +41,7 @@ static void take_along(Group *g, int i, f64 width, const Move *move)
     past->mode = moved_cell(move, past->mode, width, w);
     past->match = -1;
     past->length = 0;
-    past->trail = 0;
+    past->trail = past->long_trail = 0;
 }
 
 /* Whether what is known can be taken along, and how. */

@@ -6,15 +6,20 @@ static i64 *cell_at(const Mixture *m, int i, i64 number) { return &m->pasts[i].r
 
 i64 last_cell(const Mixture *m, int i, int ago) { return *cell_at(m, i, m->pasts[i].written - ago); }
 
-static void look_for_match(Mixture *m, int i, i64 earlier)
+static void look_for_match(Mixture *m, int i, i64 earlier, i64 least)
 {
     Past *past = &m->pasts[i];
     i64 at = past->written, length = 0;
     if (!(0 < earlier && earlier < at && at - earlier < m->ring_size - COMPARED)) return;
     while (length < COMPARED && *cell_at(m, i, earlier - 1 - length) == *cell_at(m, i, at - 1 - length)) length++;
-    if (length < SHORTEST) return;
+    if (length < least) return;
     past->match = earlier;
     past->length = length;
+}
+
+static i64 *place_of(i64 *table, u32 trail, int i)
+{
+    return &table[(trail + (u32)i) * 0x2C1B3C6Du >> 16 & (N_MATCHES - 1)];
 }
 
 static void follow_match(Mixture *m, int i, i64 cell)
@@ -27,9 +32,11 @@ static void follow_match(Mixture *m, int i, i64 cell)
     }
     *cell_at(m, i, past->written++) = cell;
     past->trail = past->trail * 352u + ((u32)(u64)cell + 1) * 0x2F0B4C47u;
-    i64 *found = &m->found[(past->trail + (u32)i) * 0x2C1B3C6Du >> 16 & (N_MATCHES - 1)];
-    if (past->match < 0) look_for_match(m, i, *found);
-    *found = past->written;
+    past->long_trail = past->long_trail * 22u + ((u32)(u64)cell + 1) * 0x2F0B4C47u;
+    i64 *found = place_of(m->found, past->trail, i), *long_found = place_of(m->long_found, past->long_trail, i);
+    if (past->length < COMPARED) look_for_match(m, i, *long_found, COMPARED);
+    if (past->match < 0) look_for_match(m, i, *found, SHORTEST);
+    *found = *long_found = past->written;
 }
 
 int take_cell(Mixture *m, int i, i64 cell)

@@ -16,10 +16,13 @@ ALLOCATES = False
 #: The scale of a bell curve, by its shape, as a share of the standard deviation.
 SCALES = (0.7071067811865476, 0.8944271909999159)
 
+#: The probability beyond 8 scales of a bell curve, by its shape, as far as there is one cell for it.
+_FAR_OUT = (1.6e-4, 1.5e-6)
+
 #: Bits that a way must lead by before it replaces the other.
 _LEAD, _SHAPE_LEAD = 8.0, 4.0
 _KEEP = 0.998
-#: Probability that a cell has at least, in the accounts.
+#: Probability that a cell as wide as the bell curve has at least, in the accounts.
 _LEAST = 1.6e-5
 #: Share of surprises above which the mixture is tried in every sample.
 _SURPRISED = 0.08
@@ -40,8 +43,16 @@ def chance_alone(expected: float, scale: float, w: float, cell: int, shape: int)
     if scale <= CENTRED * w:
         centre = math.floor(expected + 0.5)
     number = math.floor((float(cell) - float(centre)) / w + 0.5)
+    apart = abs(number - (expected - float(centre)) / w) - 8.0 * scale / w - 3.0
+    if apart > 0.0:
+        # One more bit each time that it is twice as far.
+        chance = _FAR_OUT[shape]
+        while apart >= 1.0 and chance > 1e-12:
+            chance *= 0.5
+            apart *= 0.5
+        return chance
     upper = ((number + 0.5) * w - (expected - float(centre))) / scale
-    return below(upper, shape) - below(upper - w / scale, shape)
+    return below(upper, shape) - below(upper - w / scale, shape) + _LEAST * w / max(scale, w)
 
 
 def compare(mixture: Mixture, i: int, n: int, alone: float, is_centred: bool) -> None:
@@ -51,7 +62,7 @@ def compare(mixture: Mixture, i: int, n: int, alone: float, is_centred: bool) ->
     prediction, other sensors lose by it as well.
     """
     price = 0.995 if n <= LARGEST_SMALL_GROUP else 0.85 if is_centred else 0.97
-    gain = min(-price * log2_of(alone + _LEAST) - float(mixture.cost[0]), 6.0)
+    gain = min(-price * log2_of(alone) - float(mixture.cost[0]), 16.0)
     account = min(max(_KEEP * float(mixture.account[i]) + gain, -64.0), 64.0)
     mixture.account[i] = account
     if account < -_LEAD:
@@ -64,7 +75,8 @@ def shape_account(account: float, upper: float, lower: float, deviation: float) 
     """Return by how many bits the lighter tails did better lately, after one more cell."""
     four = below(upper / (deviation * SCALES[FOUR]), FOUR) - below(lower / (deviation * SCALES[FOUR]), FOUR)
     ten = below(upper / (deviation * SCALES[TEN]), TEN) - below(lower / (deviation * SCALES[TEN]), TEN)
-    account = _KEEP * account + log2_of((ten + _LEAST) / (four + _LEAST))
+    least = _LEAST * min((upper - lower) / deviation, 1.0)
+    account = _KEEP * account + log2_of((ten + least) / (four + least))
     return min(max(account, -40.0), 40.0)
 
 

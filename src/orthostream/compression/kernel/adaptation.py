@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 
 from orthostream.compression.kernel.group_state import Group
-from orthostream.compression.kernel.student import below, density
+from orthostream.compression.kernel.student import FOUR, below, density
 
 #: Compiled without memory management: nothing here makes arrays while it codes.
 ALLOCATES = False
+
+#: Cells that are so many times narrower than the bell curve are told by its density.
+NARROW = 1024.0
 
 
 def score_of(upper: float, lower: float, chance: float, shape: int) -> float:
@@ -21,6 +24,14 @@ def score_of(upper: float, lower: float, chance: float, shape: int) -> float:
     score = (lower * density(lower, shape) - upper * density(upper, shape)) / chance
     if score < -1.0:
         return -1.0
+    return 4.0 if score > 4.0 else score
+
+
+def score_of_narrow(x: float, shape: int) -> float:
+    """Return the score of a cell that is narrow beside the bell curve, whose probability is next to nothing."""
+    freedom = 4.0 if shape == FOUR else 10.0
+    square = x * x / freedom
+    score = (freedom + 1.0) * (square / (1.0 + square)) - 1.0
     return 4.0 if score > 4.0 else score
 
 

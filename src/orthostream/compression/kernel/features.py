@@ -6,6 +6,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.compression.kernel.group_state import N_FEATURES, SAMPLES, Group
+from orthostream.compression.kernel.jumps import leaves_out_jumps
 from orthostream.compression.kernel.rows import add_scaled, means
 
 
@@ -18,6 +19,8 @@ def features_of(group: Group, features: FloatArray, present: FloatArray) -> Floa
     before = history[(at - 2) % ring]
     deviation = np.sqrt(group.variance)
     features[0] = last - before
+    if leaves_out_jumps(group):
+        features[0] -= group.jump
     features[1] = history[(at + 2) % ring] - history[(at + 1) % ring]
     features[2] = history[(at + 1) % ring] - last
     features[3] = last - group.mean

@@ -46,6 +46,9 @@ class Group(NamedTuple):
     spread: FloatArray
     ratio: FloatArray
     stir: FloatArray
+    #: What part of the last step was a jump, and by how many spreads predictions did better without jumps lately.
+    jump: FloatArray
+    jump_account: FloatArray
     level_factors: FloatArray
     stir_factors: FloatArray
     sums: FloatArray
@@ -101,6 +104,8 @@ def new_group(
         spread=2.0 * width,
         ratio=np.ones(n),
         stir=np.ones(n),
+        jump=np.zeros(n),
+        jump_account=np.zeros(1),
         level_factors=np.ones(LEVELS),
         stir_factors=np.ones(STIRS),
         sums=np.zeros((N_FEATURES + 1, N_FEATURES + 1)),

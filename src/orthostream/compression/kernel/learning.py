@@ -10,6 +10,10 @@ from orthostream._typing import FloatArray
 from orthostream.compression.kernel.group_state import N_FEATURES, SAMPLES, Group
 from orthostream.compression.kernel.rows import add_products, factorise, move_towards_products, solve
 
+#: Samples at the start in which spreads grow faster if most errors are far out; squares of errors that are far out.
+_START = 16
+_VERY_FAR = 400.0
+
 
 def learn(
     group: Group,
@@ -19,8 +23,12 @@ def learn(
     errors: FloatArray,
     scales: FloatArray,
     trust: FloatArray,
+    whole: FloatArray,
 ) -> None:
-    """Take a sample in: the regression in time, the spread of each sensor's errors, and how they go together."""
+    """Take a sample in: the regression in time, the spread of each sensor's errors, and how they go together.
+
+    ``errors`` are limited, ``whole`` are the same without a limit.
+    """
     n = len(last)
     samples = int(group.clock[SAMPLES])
     if samples == 0:
@@ -28,14 +36,23 @@ def learn(
     width = group.width
     total = 0.0
     there = 0.0
+    far = 0.0
+    large = 0.0
     for i in range(n):
         scale = float(scales[i])
+        share = float(whole[i]) / scale
         errors[i] = min(max(float(errors[i]) / scale, -12.0), 12.0)
         w = float(width[i])
         if trust[i] > 0.0:
             total += min(float(errors[i]) * float(errors[i]), 16.0)
+            large += min(share * share, _VERY_FAR)
+            if share * share > _VERY_FAR:
+                far += 1.0
             there += 1.0
             trust[i] /= scale * scale * float(group.covariance[i, i]) + 0.1 * w * w
+    if group.mixture.ring.shape[0] > 0 and samples < _START and far + far > there:
+        # At first spreads are a guess, and may be wrong by orders of magnitude.
+        total = large
     features[N_FEATURES] = position - last
     add_products(group.sums, features, trust, 0.998)
     rate = max(0.002, 1.0 / (samples + 3.0))

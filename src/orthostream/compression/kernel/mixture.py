@@ -54,9 +54,12 @@ class Mixture(NamedTuple):
     #: The last cells of each sensor, and how many were written.
     ring: IntArray
     written: IntArray
-    #: A running hash of the last cells, where each hash was met last, and the match that is followed.
+    #: Running hashes of the last few cells and of the last 32, where each hash was met last, and the match that is
+    #: followed.
     trail: IntArray
     found: IntArray
+    long_trail: IntArray
+    long_found: IntArray
     match: IntArray
     length: IntArray
     #: The most frequent cell, by a vote.
@@ -98,6 +101,8 @@ def new_mixture(n_sensors: int) -> Mixture:
         written=np.zeros(n_sensors, dtype=np.int64),
         trail=np.zeros(n_sensors, dtype=np.int64),
         found=np.zeros(N_MATCHES * some, dtype=np.int64),
+        long_trail=np.zeros(n_sensors, dtype=np.int64),
+        long_found=np.zeros(N_MATCHES * some, dtype=np.int64),
         match=np.full(n_sensors, -1, dtype=np.int64),
         length=np.zeros(n_sensors, dtype=np.int64),
         mode=np.zeros(n_sensors, dtype=np.int64),

@@ -30,6 +30,9 @@ TOTAL_BITS = 16
 TOTAL = 1 << TOTAL_BITS
 _FULL = 1 << 48
 _NARROW = 1 << 40
+_HALF = 1 << 47
+#: The highest bit of the first byte.
+FLIPPED = 128
 
 
 def start_encoding(coder: IntArray) -> None:
@@ -137,6 +140,21 @@ def finish_encoding(coder: IntArray, buffer: ByteArray) -> int:
     for i in range((kept + 1) >> 1):
         buffer[at] = (value >> (40 - 8 * i)) & 255
         at += 1
+    while at > 0 and buffer[at - 1] == 0:
+        at -= 1
+    coder[AT] = at
+    return at
+
+
+def finish_centred(coder: IntArray, buffer: ByteArray) -> int:
+    """Write the end, with the highest bit of all flipped; return how many bytes there are in all.
+
+    Nothing at all then stands for the middle of the interval, where the likeliest readings are.
+    """
+    if coder[AT] == 0 and coder[LOW] <= _HALF < coder[LOW] + coder[WIDTH]:
+        return 0
+    at = max(finish_encoding(coder, buffer), 1)
+    buffer[0] ^= FLIPPED
     while at > 0 and buffer[at - 1] == 0:
         at -= 1
     coder[AT] = at

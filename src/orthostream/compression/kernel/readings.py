@@ -7,18 +7,21 @@ from typing import Any
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.kernel.account import chosen_shape, rehearses
-from orthostream.compression.kernel.adaptation import adapt_scale, chance_of, follow, score_of
+from orthostream.compression.kernel.adaptation import NARROW, adapt_scale, chance_of, follow, score_of, score_of_narrow
 from orthostream.compression.kernel.expectation import (
     CORRECTION,
     ERROR,
+    JUMP,
     SCALE,
     TRUST,
+    WHOLE,
     centre_of,
     expect,
     width_of_curve,
 )
 from orthostream.compression.kernel.group_state import CORRUPT, CURVE, HASH, SAMPLES, STIRS, Group, value_of
 from orthostream.compression.kernel.halving import code_mixed
+from orthostream.compression.kernel.jumps import jump_of
 from orthostream.compression.kernel.mixture import PHASE, SHAPE
 from orthostream.compression.kernel.range_coder import ENCODING, MODE, code_bit, code_bits, position_in_bits
 from orthostream.compression.kernel.raw_reading import RAW_BIT, code_first, code_pattern, code_raw, rest_bits
@@ -132,8 +135,10 @@ def _adapt(
     """Learn from a cell what is needed at once; return the score of the scale."""
     upper = ((number + 0.5) * w - (expected - centre)) / spread
     lower = upper - w / spread
-    chance = chance_of(upper, lower, shape)
-    score = score_of(upper, lower, chance, shape)
+    if group.mixture.ring.shape[0] > 0 and spread > NARROW * w:
+        score = score_of_narrow(0.5 * (upper + lower), shape)
+    else:
+        score = score_of(upper, lower, chance_of(upper, lower, shape), shape)
     known = float(cell)
     if number == 0 and w > 1.0 and not mixes:
         known += 0.5 * (expected - known)
@@ -143,6 +148,8 @@ def _adapt(
     adapt_scale(group, i, float(group.ratio[i]), score, bins[0], bins[1])
     facts[TRUST, i] = min(11.0 / (10.0 + (error * error) / (spread * spread + 0.05 * w * w)), 1.0)
     most = 6.0 * spread
+    facts[WHOLE, i] = (expected - plan) + error
+    facts[JUMP, i] = jump_of(group, i, error, spread, w)
     if error > most:
         error = most
     elif error < -most:

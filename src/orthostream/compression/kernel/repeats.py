@@ -52,16 +52,32 @@ def _follow(mixture: Mixture, i: int, at: int, cell: int) -> None:
     # Each cell is shifted out after six more.
     trail = (int(mixture.trail[i]) * 352 + (cell + 1) * 0x2F0B4C47) & 0xFFFFFFFF
     mixture.trail[i] = trail
-    place = (((trail + i) * 0x2C1B3C6D & 0xFFFFFFFF) >> 16) & (N_MATCHES - 1)
+    place = _place(trail, i)
+    # This one after 31 more.
+    long_trail = (int(mixture.long_trail[i]) * 22 + (cell + 1) * 0x2F0B4C47) & 0xFFFFFFFF
+    mixture.long_trail[i] = long_trail
+    long_place = _place(long_trail, i)
+    if mixture.length[i] < _COMPARED:
+        _look_for(mixture, i, at, int(mixture.long_found[long_place]), _COMPARED)
     if mixture.match[i] < 0:
-        earlier = int(mixture.found[place])
-        if 0 < earlier < at and at - earlier < size - _COMPARED:
-            length = 0
-            while length < _COMPARED and (
-                mixture.ring[i, (earlier - 1 - length) % size] == mixture.ring[i, (at - 1 - length) % size]
-            ):
-                length += 1
-            if length >= _SHORTEST:
-                mixture.match[i] = earlier
-                mixture.length[i] = length
+        _look_for(mixture, i, at, int(mixture.found[place]), _SHORTEST)
     mixture.found[place] = at
+    mixture.long_found[long_place] = at
+
+
+def _place(trail: int, i: int) -> int:
+    return (((trail + i) * 0x2C1B3C6D & 0xFFFFFFFF) >> 16) & (N_MATCHES - 1)
+
+
+def _look_for(mixture: Mixture, i: int, at: int, earlier: int, least: int) -> None:
+    """Follow the cells from ``earlier`` on if those before it are the last cells, at least so many of them."""
+    size = mixture.ring.shape[1]
+    if 0 < earlier < at and at - earlier < size - _COMPARED:
+        length = 0
+        while length < _COMPARED and (
+            mixture.ring[i, (earlier - 1 - length) % size] == mixture.ring[i, (at - 1 - length) % size]
+        ):
+            length += 1
+        if length >= least:
+            mixture.match[i] = earlier
+            mixture.length[i] = length

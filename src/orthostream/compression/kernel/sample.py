@@ -18,9 +18,20 @@ from __future__ import annotations
 import numpy as np
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
-from orthostream.compression.kernel.expectation import BASIS, CONDITION, ERROR, N_FACTS, SCALE, SPREAD, TRUST
+from orthostream.compression.kernel.expectation import (
+    BASIS,
+    CONDITION,
+    ERROR,
+    JUMP,
+    N_FACTS,
+    SCALE,
+    SPREAD,
+    TRUST,
+    WHOLE,
+)
 from orthostream.compression.kernel.features import features_of, prediction
 from orthostream.compression.kernel.group_state import CORRUPT, N_FEATURES, SAMPLES, Group
+from orthostream.compression.kernel.jumps import judge_jumps, leaves_out_jumps
 from orthostream.compression.kernel.learning import learn
 from orthostream.compression.kernel.logistic import REHEARSING
 from orthostream.compression.kernel.memory import remember
@@ -64,6 +75,7 @@ def code_sample(
     features = np.zeros((N_FEATURES + 1, n))
     last = features_of(group, features, np.zeros(n))
     facts = np.zeros((N_FACTS, n))
+    plans = prediction(group, features, last)
     rehearsal = np.zeros(CODER_SIZE, dtype=np.int64)
     rehearsal[MODE] = REHEARSING
     code_readings(
@@ -80,7 +92,7 @@ def code_sample(
         patterns,
         entries(group.width),
         entries(group.seen),
-        entries(prediction(group, features, last)),
+        entries(plans),
         entries(last),
         entries(group.spread),
         facts,
@@ -88,11 +100,13 @@ def code_sample(
     group.spent[0] += middle - begin
     group.spent[1] += (position_in_bits(coder) - middle) - (float(group.spent[2]) - exact)
     position = group.history[t % group.history.shape[0]]
-    learn(group, features, last, position, facts[ERROR], facts[SCALE], facts[TRUST])
+    left_out = 1.0 if leaves_out_jumps(group) else 0.0
+    judge_jumps(group, plans, position, facts)
+    learn(group, features, last, position, facts[ERROR], facts[SCALE], facts[TRUST], facts[WHOLE])
     if group.memory.steps.shape[0] > 0 and t > 0:
         for i in range(n):
             if facts[SPREAD, i] > 0.0:
-                step = float(position[i]) - float(last[i])
+                step = float(position[i]) - float(last[i]) - left_out * float(facts[JUMP, i])
                 error = float(position[i]) - float(facts[BASIS, i])
                 condition, trust = float(facts[CONDITION, i]), float(facts[TRUST, i])
                 remember(group.memory, i, t, step, error, condition, trust, float(facts[SPREAD, i]))

@@ -175,16 +175,15 @@ class VersionTwo(Checks):
 class Unchecked(VersionTwo):
     """Frames for a transport that neither damages nor mixes up messages, and that numbers them.
 
-    A plain frame is its payload. All others begin with 255, which no plain one does; only those that restart the state
-    have a checksum, so that those of other streams are refused.
+    A plain frame is its payload, which may be empty. All others begin with 127, which no plain one does; only those
+    that restart the state have a checksum, so that those of other streams are refused.
     """
 
-    least = 1
-    _ESCAPE = 0xFF
+    least = 0
+    _ESCAPE = 0x7F
 
     def pack_plain(self, body: bytes, chain: Chain) -> bytes:
-        body = body or b"\0"
-        return self.pack_marked(READINGS, 0, body, chain) if body[0] == self._ESCAPE else body
+        return self.pack_marked(READINGS, 0, body, chain) if body[:1] == bytes([self._ESCAPE]) else body
 
     def pack_marked(self, kind: int, flags: int, body: bytes, chain: Chain | None = None) -> bytes:
         raw = bytes([kind | flags]) + body
@@ -194,7 +193,7 @@ class Unchecked(VersionTwo):
     def open(self, data: bytes, chain: Chain | None) -> Frame:
         if not self.least <= len(data) <= LONGEST:
             raise FrameError(f"{len(data)} bytes are no frame")
-        if data[0] != self._ESCAPE:
+        if data[:1] != bytes([self._ESCAPE]):
             if chain is not None:
                 return Frame(READINGS, 0, data)
             raise FrameError("frames before this one are missing; one that restarts the state is needed")

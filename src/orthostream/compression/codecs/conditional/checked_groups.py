@@ -25,6 +25,7 @@ _RANGES = {
     "shared": (0, (1 << 30) - 1),
     "written": (0, _LONG),
     "found": (0, _LONG),
+    "long_found": (0, _LONG),
     "match": (-1, _LONG),
     "length": (0, 100_000),
     "votes": (0, 255),

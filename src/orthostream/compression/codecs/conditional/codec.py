@@ -16,19 +16,19 @@ from orthostream.compression.codecs.conditional.functions import KernelFunctions
 from orthostream.compression.codecs.conditional.groups import groups_of
 from orthostream.compression.codecs.conditional.lattices import Levels, SensorLattice
 from orthostream.compression.codecs.conditional.lattices.changes import put_changes, read_changes
-from orthostream.compression.codecs.conditional.lattices.choose import choose_lattices, wanted_by
-from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, from_plain
+from orthostream.compression.codecs.conditional.lattices.choose import wanted_by
+from orthostream.compression.codecs.conditional.lattices.lattices import Lattices
 from orthostream.compression.codecs.conditional.lattices.level_bytes import least_bytes_of
 from orthostream.compression.codecs.conditional.lattices.wire import n_levels_written
 from orthostream.compression.codecs.conditional.opening import opening_to_bytes, read_affordable_opening, read_opening
 from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
+from orthostream.compression.codecs.conditional.rules import RULES
 from orthostream.compression.codecs.conditional.watch import LatticeWatch
-from orthostream.compression.codecs.conditional.work import WorkPerByte, WorkPerFrame
 from orthostream.compression.codecs.plain_state import arrays_of, checked_bytes, set_values, values_of
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
-from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS, TOTAL
+from orthostream.compression.kernel.range_coder import CODER_SIZE, EVEN, INTEGER_BITS
 from orthostream.compression.kernel.readings import CELL, MISSING, RAW
 from orthostream.compression.targets import ErrorBound
 from orthostream.compression.varint import Reader
@@ -37,8 +37,6 @@ from orthostream.compression.varint import Reader
 _TOO_MANY = 0.02
 #: Maximum number of bytes of a reading, on the rarest path.
 _LONGEST = 96
-#: Of 65,536, what the first symbol of a payload leaves free at the top: no payload begins with the byte 255.
-_KEPT_FREE = 256
 #: What a state holds beside the lattice and the groups.
 _SHARED = ("_counts", "_last_count", "_changed", "wants_restart")
 
@@ -81,11 +79,11 @@ class ConditionalCodec(Codec):
         version: int = 2,
     ) -> None:
         self.n_sensors = n_sensors
-        self.version = version
-        self._limit = WorkPerByte() if version == 1 else WorkPerFrame()
+        self._rules = RULES[version]
+        self._limit = self._rules.limit
         self._labels = labels or [""] * n_sensors
         self._watch: LatticeWatch | None = None
-        if version > 1 and bound is not None and bound.relative is None and resolutions is None:
+        if self._rules.has_changes and bound is not None and bound.relative is None and resolutions is None:
             self._watch = LatticeWatch(wanted_by(bound), self._labels)
         self.period = period
         self.bound = bound
@@ -114,7 +112,7 @@ class ConditionalCodec(Codec):
         watch = None if self._watch is None else self._watch.state()
         if self._lattices is None:
             return {"opening": None, "watch": watch}
-        opening = opening_to_bytes(self._lattices, self._numbers, self.version)
+        opening = opening_to_bytes(self._lattices, self._numbers, self._rules.version)
         opening = opening.ljust(least_bytes_of(n_levels_written(self.lattices)), b"\0")
         return {
             "opening": np.frombuffer(opening, dtype=np.uint8).copy(),
@@ -132,7 +130,7 @@ class ConditionalCodec(Codec):
         if state["opening"] is None:
             return
         opening = Reader(checked_bytes(state["opening"], "opening"))
-        self._lattices, numbers = read_opening(opening, self.n_sensors, self.version)
+        self._lattices, numbers = read_opening(opening, self.n_sensors, self._rules.version)
         self._open(numbers)
         fill_groups(self._groups, state["groups"])
         set_values(self, state["shared"], _SHARED)
@@ -176,15 +174,12 @@ class ConditionalCodec(Codec):
 
     def _choose(self, rows: FloatArray, bound: ErrorBound) -> bytes:
         """Choose lattices and groups, and return their bytes."""
-        if self.version == 1:
-            self._lattices = from_plain(choose_lattice(rows, bound, self._resolutions))
-        else:
-            if self._watch is not None:
-                rows = self._watch.recent(rows)
-                self._watch.restarted()
-            self._lattices = choose_lattices(rows, bound, self._labels, self._resolutions)
+        if self._watch is not None:
+            rows = self._watch.recent(rows)
+            self._watch.restarted()
+        self._lattices = self._rules.choose(rows, bound, self._labels, self._resolutions)
         self._open(groups_of(rows, self._labels, self._lattices.plain))
-        return opening_to_bytes(self._lattices, self._numbers, self.version)
+        return opening_to_bytes(self._lattices, self._numbers, self._rules.version)
 
     def _update(self, body: bytes) -> None:
         """Take changes of lattices in."""
@@ -230,25 +225,27 @@ class ConditionalCodec(Codec):
         return self._limit.most_samples([len(part) for part in self._members] or [self.n_sensors])
 
     def most_first_samples(self, rows: FloatArray) -> int:
-        if self.version == 1 or self.bound is None:
+        if not self._rules.has_changes or self.bound is None:
             return self.most_samples
         rows = rows if self._watch is None else self._watch.recent(rows)
-        plain = choose_lattices(rows, self.bound, self._labels, self._resolutions).plain
+        plain = self._rules.choose(rows, self.bound, self._labels, self._resolutions).plain
         return self._limit.most_samples(np.bincount(groups_of(rows, self._labels, plain)).tolist())
 
     def decode(self, payload: Payload) -> FloatArray:
-        if payload.kind == UPDATE and self.version > 1:
+        if payload.kind == UPDATE and self._rules.has_changes:
             self._update(payload.body)
             return np.empty((0, self.n_sensors))
         if payload.kind != READINGS:
             raise FrameError(f"a payload of kind {payload.kind} does not belong to this stream")
         fresh, body = self._lattices is None, payload.body
         if fresh:
-            self._lattices, numbers, body = read_affordable_opening(body, self.n_sensors, self.version, self._limit)
+            self._lattices, numbers, body = read_affordable_opening(
+                body, self.n_sensors, self._rules.version, self._limit
+            )
             self._open(numbers)
-        data: ByteArray = np.frombuffer(body, dtype=np.uint8).copy()
+        data = self._rules.coded(body)
         self._call["start_decoding"](self._coder, data, len(data))
-        self._keep_free(data)
+        self._rules.begin(self._call, self._coder, data)
         count = self._code_count(data, 0)
         if count == 0 or self._work(count, fresh) > self._limit.afforded(len(payload.body)):
             raise FrameError(f"{len(payload.body)} bytes cannot be {count} samples of {self.n_sensors} sensors")
@@ -278,7 +275,7 @@ class ConditionalCodec(Codec):
                 self._lattices.exact[part],
                 self._lattices.precision[part],
                 self.period,
-                self.version,
+                self._rules.version,
             )
             for part in self._members
         ]
@@ -293,22 +290,29 @@ class ConditionalCodec(Codec):
         placed = self._lattices.place(rows)
         kinds = np.where(placed.held, CELL, RAW).astype(np.int64)
         kinds[np.isnan(rows)] = MISSING
-        if self.version > 1 and self.bound is not None and self.bound.relative is None:
+        if self._rules.has_changes and self.bound is not None and self.bound.relative is None:
             # An integer has one zero only.
             kinds[(rows == 0.0) & np.signbit(rows) & (limits == 0.0)] = RAW
         buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
         self._call["start_encoding"](self._coder)
-        self._keep_free(buffer)
+        self._rules.begin(self._call, self._coder, buffer)
         self._code_count(buffer, len(rows))
         patterns = rows.view(np.int64).copy()
-        cells = np.zeros(rows.shape, dtype=np.int64)
+        cells, before = np.zeros(rows.shape, dtype=np.int64), self._bits_of_sensors()
         self._code(buffer, kinds, cells, placed.rests, placed.positions, rows, limits, patterns)
         if self._watch is not None:
-            self._watch.note(rows, kinds)
+            self._watch.note(rows, kinds, self._bits_of_sensors() - before)
         else:
             self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
         self._grow(kinds, patterns)
-        return buffer[: self._call["finish_encoding"](self._coder, buffer)].tobytes()
+        return self._rules.finish(self._call, self._coder, buffer)
+
+    def _bits_of_sensors(self) -> FloatArray:
+        """Return the bits that each sensor took so far; those of a group are shared out evenly."""
+        bits = np.zeros(self.n_sensors)
+        for group, members in zip(self._groups, self._members, strict=True):
+            bits[members] = group.spent.sum() / len(members)
+        return bits
 
     def _strays(self, rows: FloatArray, kinds: IntArray) -> bool:
         """Return whether many readings were off the lattice, and another one would hold them."""
@@ -317,11 +321,6 @@ class ConditionalCodec(Codec):
         if int(((kinds == RAW) & finite).sum()) <= _TOO_MANY * finite.sum():
             return False
         return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattices.plain.to_bytes()
-
-    def _keep_free(self, buffer: ByteArray) -> None:
-        """Leave the first byte 255 to frames that say what they are."""
-        if self.version > 1:
-            self._call["code_interval"](self._coder, buffer, 0, TOTAL - _KEPT_FREE)
 
     def _code_count(self, buffer: ByteArray, count: int) -> int:
         """Code the number of samples: mostly what it was before."""

@@ -16,6 +16,7 @@ from orthostream.compression.kernel import (
     features,
     group_state,
     halving,
+    jumps,
     learning,
     logistic,
     memory,
@@ -33,7 +34,19 @@ from orthostream.compression.kernel import (
 )
 
 _CODING = (student, presence, logistic, mixture, repeats, questions, halving, memory)
-_LEARNING = (group_state, raw_reading, adaptation, account, features, learning, expectation, ways, readings, sample)
+_LEARNING = (
+    group_state,
+    raw_reading,
+    adaptation,
+    account,
+    expectation,
+    jumps,
+    features,
+    learning,
+    ways,
+    readings,
+    sample,
+)
 _COMPILED = (range_coder, compiled_rows, *_CODING, *_LEARNING)
 _PLAIN = (range_coder, rows, *_CODING, *_LEARNING)
 #: Readings that plain code handles before it is worth the seconds that compiling takes, once on a machine.

@@ -77,6 +77,7 @@ def _move(group: Group, i: int, width: float, factor: float, to_new: Callable[[F
     wide = float(group.width[i])
     group.history[:, i] = to_new(group.history[:, i])
     group.mean[i] = to_new(group.mean[i : i + 1])[0]
+    group.jump[i] = 0.0
     group.variance[i] = max(factor * factor * float(group.variance[i]), 0.01 * wide * wide)
     group.spread[i] = max(factor * float(group.spread[i]), 0.02 * wide)
     if group.memory.steps.shape[0] > 0:
@@ -88,7 +89,7 @@ def _move(group: Group, i: int, width: float, factor: float, to_new: Callable[[F
             cells = np.floor(to_new(numbers * width) / wide + 0.5)
             numbers[:] = np.where(np.abs(cells) <= _LARGEST_CELL, cells, 0.0).astype(np.int64)
         mixture.match[i] = -1
-        mixture.length[i] = mixture.trail[i] = 0
+        mixture.length[i] = mixture.trail[i] = mixture.long_trail[i] = 0
 
 
 def _forget(group: Group, i: int) -> None:
@@ -96,7 +97,7 @@ def _forget(group: Group, i: int) -> None:
     width = float(group.width[i])
     group.seen[i] = 0
     group.history[:, i] = 0.0
-    group.mean[i] = 0.0
+    group.mean[i] = group.jump[i] = 0.0
     group.variance[i] = 4.0 * width * width
     group.spread[i] = 2.0 * width
     group.ratio[i] = group.stir[i] = 1.0
@@ -116,6 +117,7 @@ def _forget(group: Group, i: int) -> None:
         for numbers in (
             mixture.written,
             mixture.trail,
+            mixture.long_trail,
             mixture.length,
             mixture.mode,
             mixture.votes,

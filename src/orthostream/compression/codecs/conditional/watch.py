@@ -21,7 +21,7 @@ from orthostream.compression.kernel.readings import RAW
 #: Readings that are remembered, of all sensors together, and samples that are remembered at most and at least.
 _READINGS, _SAMPLES, _FEWEST = 1 << 19, 4096, 128
 #: Readings of a sensor after which its lattice is looked at for the first time; then at twice as many, and so on.
-_FIRST_LOOK = 64
+_FIRST_LOOK = 16
 #: Sensors that are looked at in one frame, at most.
 _LOOKS = 64
 #: Share of readings off their lattice that makes another look worth while.
@@ -31,7 +31,7 @@ _FRAME = 100.0
 #: Lattices of other sensors of its label that a sensor tries.
 _OTHERS = 2
 #: What a state holds beside the samples that are remembered.
-_COUNTS = ("_seen", "_strays", "_next_look", "_next_strays", "_looked")
+_COUNTS = ("_seen", "_strays", "_next_look", "_next_strays", "_looked", "_paid")
 
 
 class LatticeWatch:
@@ -58,6 +58,8 @@ class LatticeWatch:
         self._next_strays: IntArray = np.full(n, 2, dtype=np.int64)
         #: Strays and readings at the last look.
         self._looked: IntArray = np.zeros((2, n), dtype=np.int64)
+        #: Bits that were paid since the last look, and for how many readings.
+        self._paid: FloatArray = np.zeros((2, n))
 
     def state(self) -> dict[str, Any]:
         """Return what is remembered, as arrays."""
@@ -82,11 +84,12 @@ class LatticeWatch:
         self._strays[:] = 0
         self._looked[0] = 0
         self._looked[1] = self._seen
+        self._paid[:] = 0.0
         self._next_look[:] = np.maximum(_FIRST_LOOK, 2 * self._seen)
         self._next_strays[:] = 2
 
-    def note(self, rows: FloatArray, kinds: IntArray) -> None:
-        """Remember samples, and how their readings were coded."""
+    def note(self, rows: FloatArray, kinds: IntArray, bits: FloatArray) -> None:
+        """Remember samples, how their readings were coded, and how many bits each sensor took."""
         self._frames.append(rows.copy())
         self._n_remembered += len(rows)
         if self._n_remembered > 2 * self._most:
@@ -94,6 +97,7 @@ class LatticeWatch:
             self._n_remembered = self._most
         finite = np.isfinite(rows)
         self._seen += finite.sum(axis=0)
+        self._paid += (bits, finite.sum(axis=0))
         self._strays += ((kinds == RAW) & finite).sum(axis=0)
 
     def changes(self, rows: FloatArray, lattices: Lattices) -> list[Change]:
@@ -121,14 +125,16 @@ class LatticeWatch:
                 # Readings that have become levels since were none when they came.
                 became = max(int(strays[i] - self._looked[0, i]), 0) if isinstance(lattices[i], Levels) else 0
                 extra = RAW_BITS * became / max(int(seen[i] - self._looked[1, i]), 1)
+                paid = self._paid[0, i] / self._paid[1, i] if self._paid[1, i] and not new[i] else np.inf
                 with np.errstate(all="ignore"):
-                    better = better_lattice(lattices[i], column, self.wanted[i], others, extra)
+                    better = better_lattice(lattices[i], column, self.wanted[i], others, extra, paid)
                 if better is not None:
                     latest[kind] = (better,)
                     found[i] = Change(i, better)
                     saved = np.inf
             self._looked[0, turn] = strays[turn]
             self._looked[1, turn] = seen[turn]
+            self._paid[:, turn] = 0.0
             self._next_look[turn] = 2 * seen[turn]
             self._next_strays[turn] = 2 * strays[turn] + 2
         for i in lattices.levels:

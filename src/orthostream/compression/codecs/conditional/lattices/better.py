@@ -6,10 +6,11 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.compression.codecs.conditional.lattices.distinct import Distinct
-from orthostream.compression.codecs.conditional.lattices.estimate import bits_per_reading, sampled
+from orthostream.compression.codecs.conditional.lattices.estimate import bits_per_reading, sampled, side_bits
 from orthostream.compression.codecs.conditional.lattices.find import candidates, cost, only_met
 from orthostream.compression.codecs.conditional.lattices.levels import Levels
 from orthostream.compression.codecs.conditional.lattices.linear import Linear
+from orthostream.compression.codecs.conditional.lattices.met_again import fixed_cells
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
 
@@ -25,6 +26,7 @@ def better_lattice(
     wanted: Wanted,
     others: tuple[SensorLattice, ...] = (),
     extra: float = 0.0,
+    paid: float = np.inf,
 ) -> SensorLattice | None:
     """Return a lattice that would have been cheaper for recent readings, its own bytes included; None if none would.
 
@@ -38,6 +40,8 @@ def better_lattice(
         Lattices of sensors of the same label, which are tried too.
     extra : float
         Bits of a reading that are spent on new levels, which other levels would save.
+    paid : float
+        Bits that a reading has cost lately: no more can be saved.
 
     Examples
     --------
@@ -57,9 +61,10 @@ def better_lattice(
         # Levels become more by themselves.
         tried = [each for each in tried if not only_met(each, distinct)]
     if not tried:
-        return None
+        return fixed_cells(current, recent, paid)
     gains = [now + extra * isinstance(each, Levels) - cost(each, values, distinct, wanted) for each in tried]
     best = int(np.argmax(gains))
     kept = isinstance(current, Linear) and isinstance(tried[best], Linear)
     needed = _KEPT_GAIN * distinct.total if kept else _ANEW + _GAIN * distinct.total
-    return tried[best] if gains[best] * distinct.total > needed else None
+    pays = gains[best] * distinct.total > needed and paid * distinct.total > needed + side_bits(tried[best])
+    return tried[best] if pays else fixed_cells(current, recent, paid)

@@ -10,6 +10,7 @@ from orthostream._typing import FloatArray
 from orthostream.compression.codecs.conditional.choose_lattice import choose_lattice
 from orthostream.compression.codecs.conditional.lattices.find import find_lattices
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, from_plain
+from orthostream.compression.codecs.conditional.lattices.met_again import fixed_cells
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.targets import ErrorBound
@@ -28,4 +29,5 @@ def choose_lattices(
     if bound.relative is not None or resolutions is not None:
         return from_plain(choose_lattice(rows, bound, resolutions))
     with np.errstate(all="ignore"):
-        return Lattices(find_lattices(rows, labels, wanted_by(bound)))
+        found = find_lattices(rows, labels, wanted_by(bound))
+        return Lattices([fixed_cells(each, rows[:, i]) or each for i, each in enumerate(found)])

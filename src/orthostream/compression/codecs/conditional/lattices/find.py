@@ -21,6 +21,7 @@ from orthostream.compression.codecs.conditional.lattices.float_bits import float
 from orthostream.compression.codecs.conditional.lattices.fractions import fraction_levels
 from orthostream.compression.codecs.conditional.lattices.levels import MOST_LEVELS, Levels, can_be_levels
 from orthostream.compression.codecs.conditional.lattices.linear import Linear
+from orthostream.compression.codecs.conditional.lattices.met_again import share_new
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted, widened, without_resolution
 
@@ -83,10 +84,13 @@ def candidates(column: FloatArray, distinct: Distinct, wanted: Wanted) -> list[S
     return found or [Linear(single=wanted.single)]
 
 
-def cost(lattice: SensorLattice, values: FloatArray, distinct: Distinct, wanted: Wanted) -> float:
-    """Return the bits of a reading: what it takes, its part of the lattice, and the risk that others do not fit."""
+def cost(lattice: SensorLattice, values: FloatArray, distinct: Distinct, wanted: Wanted, share: float = 1.0) -> float:
+    """Return the bits of a reading: what it takes, its part of the lattice, and the risk that others do not fit.
+
+    ``share`` is that of readings which are new: those that come again exactly take nothing.
+    """
     n = max(distinct.total, 1)
-    bits = bits_per_reading(lattice, values, wanted.error) + side_bits(lattice) / n
+    bits = share * bits_per_reading(lattice, values, wanted.error) + side_bits(lattice) / n
     if isinstance(lattice, Levels):
         # Values that were not met yet may be levels all the same, as fractions are.
         new = distinct.rate_of_new if only_met(lattice, distinct) else _RISK / (n + 1)
@@ -105,7 +109,8 @@ def best_lattice(column: FloatArray, wanted: Wanted) -> SensorLattice:
     """
     distinct = Distinct.of(column)
     values = sampled(column)
-    return min(candidates(column, distinct, wanted), key=lambda each: cost(each, values, distinct, wanted))
+    share = share_new(column)
+    return min(candidates(column, distinct, wanted), key=lambda each: cost(each, values, distinct, wanted, share))
 
 
 def find_lattices(rows: FloatArray, labels: Sequence[str], wanted: Sequence[Wanted]) -> list[SensorLattice]:
