@@ -21,7 +21,7 @@ from orthostream.compression.kernel.range_coder import (
     code_bits,
     code_integer,
     code_interval,
-    finish_encoding,
+    finish_centred,
     start_encoding,
 )
 from orthostream.compression.targets import ErrorBound
@@ -46,7 +46,7 @@ def body_of(count: int, content: str) -> bytes:
         code_integer(coder, buffer, counts, 1, count)
     for word in words(content):
         code_bits(coder, buffer, word, 16)
-    return buffer[: finish_encoding(coder, buffer)].tobytes()
+    return buffer[: finish_centred(coder, buffer)].tobytes()
 
 
 def opening(n_sensors: int, n_groups: int, lattice: SensorLattice | None = None) -> bytes:
