@@ -79,6 +79,7 @@ class ConditionalCodec(Codec):
         version: int = 2,
     ) -> None:
         self.n_sensors = n_sensors
+        self.version = version
         self._rules = RULES[version]
         self._limit = self._rules.limit
         self._labels = labels or [""] * n_sensors
@@ -112,7 +113,7 @@ class ConditionalCodec(Codec):
         watch = None if self._watch is None else self._watch.state()
         if self._lattices is None:
             return {"opening": None, "watch": watch}
-        opening = opening_to_bytes(self._lattices, self._numbers, self._rules.version)
+        opening = opening_to_bytes(self._lattices, self._numbers, self.version)
         opening = opening.ljust(least_bytes_of(n_levels_written(self.lattices)), b"\0")
         return {
             "opening": np.frombuffer(opening, dtype=np.uint8).copy(),
@@ -130,7 +131,7 @@ class ConditionalCodec(Codec):
         if state["opening"] is None:
             return
         opening = Reader(checked_bytes(state["opening"], "opening"))
-        self._lattices, numbers = read_opening(opening, self.n_sensors, self._rules.version)
+        self._lattices, numbers = read_opening(opening, self.n_sensors, self.version)
         self._open(numbers)
         fill_groups(self._groups, state["groups"])
         set_values(self, state["shared"], _SHARED)
@@ -179,7 +180,7 @@ class ConditionalCodec(Codec):
             self._watch.restarted()
         self._lattices = self._rules.choose(rows, bound, self._labels, self._resolutions)
         self._open(groups_of(rows, self._labels, self._lattices.plain))
-        return opening_to_bytes(self._lattices, self._numbers, self._rules.version)
+        return opening_to_bytes(self._lattices, self._numbers, self.version)
 
     def _update(self, body: bytes) -> None:
         """Take changes of lattices in."""
@@ -240,7 +241,7 @@ class ConditionalCodec(Codec):
         fresh, body = self._lattices is None, payload.body
         if fresh:
             self._lattices, numbers, body = read_affordable_opening(
-                body, self.n_sensors, self._rules.version, self._limit
+                body, self.n_sensors, self.version, self._limit
             )
             self._open(numbers)
         data = self._rules.coded(body)
@@ -275,7 +276,7 @@ class ConditionalCodec(Codec):
                 self._lattices.exact[part],
                 self._lattices.precision[part],
                 self.period,
-                self._rules.version,
+                self.version,
             )
             for part in self._members
         ]

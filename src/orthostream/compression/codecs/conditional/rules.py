@@ -24,7 +24,6 @@ _KEPT_FREE = 256
 class Rules(ABC):
     """The rules of one version."""
 
-    version: int
     limit: WorkLimit
     #: Whether lattices may change while the state goes on.
     has_changes: bool
@@ -51,7 +50,6 @@ class Rules(ABC):
 class FirstRules(Rules):
     """Format version 1."""
 
-    version = 1
     limit = WorkPerByte()
     has_changes = False
 
@@ -73,7 +71,6 @@ class FirstRules(Rules):
 class SecondRules(Rules):
     """Format version 2: likely payloads are empty, and one first byte is left to frames that say what they are."""
 
-    version = 2
     limit = WorkPerFrame()
     has_changes = True
 
