@@ -44,7 +44,7 @@ def without_numba() -> Iterator[None]:
 
 @contextmanager
 def announcing(announce: Callable[[], None]) -> Iterator[None]:
-    """Call a function each time that Numba begins to compile something within the block; cached code is not compiled."""
+    """Call a function whenever Numba begins to compile within the block; cached code is not compiled."""
     token = _announce.set(announce)
     try:
         yield
@@ -66,7 +66,7 @@ def _listen_to_numba() -> None:
         def on_end(self, event: Any) -> None:
             """Nobody needs to know."""
 
-    event.register("numba:compile", Announcer())
+    event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def _digest(modules: tuple[ModuleType, ...]) -> str:

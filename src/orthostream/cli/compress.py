@@ -28,8 +28,8 @@ from orthostream.cli.table_files import (
 from orthostream.cli.trouble import trouble_with
 
 if TYPE_CHECKING:
-    from orthostream.compression.file.writer import OstWriter
     from orthostream._typing import FloatArray, IntArray
+    from orthostream.compression.file.writer import OstWriter
     from orthostream.compression.schema import Schema
     from orthostream.compression.stream.achieved import Achieved
     from orthostream.compression.stream.header import StreamHeader

@@ -101,7 +101,8 @@ def _text(path: str, info: dict[str, Any], schema: Schema, lost: list[tuple[str,
     from orthostream.compression.tables.times import time_texts
 
     missing = info["n_missing"] / max(info["n_readings"] + info["n_missing"], 1)
-    in_units = " in the unit of the readings" if "relative_error" in info["target"] else ""
+    mean_square = f"root mean square {_number(info['rmse_achieved'])}"
+    in_units = ", both in the unit of the readings" if "relative_error" in info["target"] else ""
     lines = [
         ("file", f"{path}, version {info['version']}{_state(info)}"),
         *lost,
@@ -110,10 +111,7 @@ def _text(path: str, info: dict[str, Any], schema: Schema, lost: list[tuple[str,
         ("columns", f"{len(schema.columns)}: {_names(schema)}"),
         ("samples", f"{info['n_samples']:,} in {info['frames']:,} frames, {info['key_frames']:,} of them key frames"),
         ("readings", f"{info['n_readings']:,} observed, {100 * missing:.1f} % missing"),
-        (
-            "errors",
-            f"at most {_number(info['max_error_achieved'])}{in_units}, root mean square {_number(info['rmse_achieved'])}",
-        ),
+        ("errors", f"at most {_number(info['max_error_achieved'])}, {mean_square}{in_units}"),
         ("bytes", f"{info['bytes']:,}"),
         (
             "bits",

@@ -48,7 +48,7 @@ class OstReader:
     lost : list of LostStretch
         What could not be read, with ``recover``.
     ignored : IgnoredEnd or None
-        Bytes at the end that are not as they should be, where all readings before them are there.
+        Bytes at the end that are not as they should be, if all readings before them are there.
     n_samples : int
         The number of the next sample.
     """
@@ -142,6 +142,7 @@ class OstReader:
         if frame.kind == INDEX:
             with suppress(FrameError) if self._recover else nullcontext():
                 self._finish()
+            self._lose_until(None, self._source.offset)
             return None
         is_key = bool(frame.flags & RESTART)
         if is_key:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-# More than 17 digits between the first and the last that are not zero. The space before a cell is where a search begins.
+# More than 17 digits from the first to the last that is not zero. A search begins at the space before a cell.
 _MANY = re.compile(rb" [-+]?0*[.,]?0*([1-9](?:[.,]?\d){16,}[1-9])[^ ]*")
 # No double has more digits than 767.
 _MOST = 800

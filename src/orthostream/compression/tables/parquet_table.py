@@ -37,7 +37,8 @@ class ParquetTable:
     Parameters
     ----------
     source : path or binary file that can seek
-    time, columns, units, any_order, name : as for `CsvTable`; times are by default in the first column of timestamps or dates
+    time, columns, units, any_order, name : as for `CsvTable`
+        Times are by default in the first column of timestamps or dates.
 
     Raises
     ------
