@@ -190,8 +190,6 @@ class OstReader:
         if readings.times is not None and len(readings.times):
             self._last_time = int(readings.times[-1])
 
-    # -- the end -------------------------------------------------------------------------------------------------
-
     def _finish(self) -> None:
         """Check the end of the file against what is before it, if it is there."""
         rest, offset = self._source.rest(), self._source.offset
