@@ -19,6 +19,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 _allowed: ContextVar[bool] = ContextVar("allowed", default=True)
+_announce: ContextVar[Callable[[], None] | None] = ContextVar("announce", default=None)
 
 
 @cache
@@ -39,6 +40,33 @@ def without_numba() -> Iterator[None]:
         yield
     finally:
         _allowed.reset(token)
+
+
+@contextmanager
+def announcing(announce: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever Numba begins to compile within the block; cached code is not compiled."""
+    token = _announce.set(announce)
+    try:
+        yield
+    finally:
+        _announce.reset(token)
+
+
+@cache
+def _listen_to_numba() -> None:
+    """Let Numba tell when it begins to compile, from now on."""
+    from numba.core import event
+
+    class Announcer(event.Listener):  # type: ignore[misc, unused-ignore]
+        def on_start(self, event: Any) -> None:
+            announce = _announce.get()
+            if announce is not None:
+                announce()
+
+        def on_end(self, event: Any) -> None:
+            """Nobody needs to know."""
+
+    event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def _digest(modules: tuple[ModuleType, ...]) -> str:
@@ -81,6 +109,7 @@ def compiled_with(
     """
     import numba
 
+    _listen_to_numba()
     digest = _digest(sources)
     options: dict[str, Any] = {"cache": True, "error_model": "numpy"}
     if not getattr(module, "ALLOCATES", True):

@@ -57,3 +57,45 @@ def test_a_whole_file_is_as_without_it(table: Path, capsys: pytest.CaptureFixtur
     assert main(["inspect", str(table.with_suffix(".ost")), "--recover"]) == 0
     text = capsys.readouterr().out
     assert "times  " in text and "trailer  " in text and "version 2" in text
+
+
+@pytest.fixture(params=[1, 2])
+def whole(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A whole file of 90 samples in one of the versions of the format."""
+    path = tmp_path / "whole.ost"
+    schema = Schema((Column("a"), Column("b")), TimeAxis("t"))
+    with OstWriter(path, schema, max_error=0.1, samples_per_frame=10, key_every=60, version=request.param) as writer:
+        writer.write(np.arange(180.0).reshape(90, 2), np.arange(90))
+    return path
+
+
+@pytest.mark.parametrize("where", ["junk", "mark", "trailer", "cut mark"])
+def test_an_end_that_is_damaged_loses_no_reading(whole: Path, where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with OstReader(whole) as reader:
+        list(reader)
+    data = whole.read_bytes()
+    end, size = reader.end_of_frames, len(data)
+    flipped = {"mark": size - 1, "trailer": end + 4}.get(where)
+    if flipped is not None:
+        data = data[:flipped] + bytes([data[flipped] ^ 1]) + data[flipped + 1 :]
+    whole.write_bytes({"junk": data + b"rubbish", "cut mark": data[:-2]}.get(where, data))
+    what = {
+        "junk": f"bytes after the end (bytes {size} to {size + 6})",
+        "cut mark": f"an end that is cut short (bytes {end} to {size - 3})",
+    }.get(where, f"a damaged end (bytes {end} to {size - 1})")
+    assert main(["decompress", str(whole), "--recover"]) == 1
+    told = capsys.readouterr().err
+    assert f"all readings were there and were written; ignored: {what}" in told and told.count("\n") == 1, told
+    assert len(whole.with_suffix(".csv").read_text().splitlines()) == 91
+    assert main(["inspect", str(whole), "--recover"]) == 1
+    text = capsys.readouterr().out
+    assert "DAMAGED at its end only: all readings are there" in text and f"ignored   {what}" in text
+
+
+def test_readings_that_are_cut_off_are_not_called_complete(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with OstReader(whole) as reader:
+        list(reader)
+    whole.write_bytes(whole.read_bytes()[: reader.end_of_frames - 1])
+    assert main(["decompress", str(whole), "--recover"]) == 1
+    told = capsys.readouterr().err
+    assert "lost: an unknown number of samples (perhaps none) from number 80 on" in told and "all readings" not in told

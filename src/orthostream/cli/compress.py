@@ -11,23 +11,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from orthostream.cli.arguments import count_argument, number_argument
+from orthostream.cli.compile_notice import compile_notice
 from orthostream.cli.errors import UserError
 from orthostream.cli.late_progress import LateProgress
 from orthostream.cli.table_files import (
     PIPE,
     add_table_options,
     check_output,
+    input_name,
     named_values,
     open_table,
+    output_name,
     share_read,
     table_format,
 )
 from orthostream.cli.trouble import trouble_with
 
 if TYPE_CHECKING:
+    from orthostream._typing import FloatArray, IntArray
     from orthostream.compression.file.writer import OstWriter
     from orthostream.compression.schema import Schema
     from orthostream.compression.stream.achieved import Achieved
+    from orthostream.compression.stream.header import StreamHeader
     from orthostream.compression.tables import CsvTable, ParquetTable
 
 #: Samples encoded between two updates of the progress bar.
@@ -66,12 +71,20 @@ def add_parser(commands: Any) -> None:
         "--samples-per-frame", type=count_argument, metavar="K", help="samples in a frame (chosen to suit a file)"
     )
     parser.add_argument(
+        "--key-every",
+        type=count_argument,
+        metavar="N",
+        help="readings between key frames, at which a reader can begin or, after damage, go on (1,048,576)",
+    )
+    parser.add_argument(
         "--keep-integers",
         action="store_true",
         help="decode columns of integers as integers (by default 20.5 may stand for 20 and 21 if the bound allows it)",
     )
     add_table_options(parser)
-    parser.add_argument("--append", action="store_true", help="append to OUT, which must have the same columns")
+    parser.add_argument(
+        "--append", action="store_true", help="append to OUT, which must have the same columns; its target is kept"
+    )
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.add_argument(
         "--verify",
@@ -87,6 +100,7 @@ def run(options: argparse.Namespace) -> int:
     from orthostream.compression.file.writer import OstWriter
     from orthostream.compression.tables import CsvTable
     from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
+    from orthostream.compression.targets import RelativeError
 
     source = options.input
     target = options.output or _default_output(source)
@@ -94,30 +108,42 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--append extends a file, --force replaces it: choose one")
     if options.append and target == PIPE:
         raise UserError("--append needs a file to append to")
-    before = _schema_of(target) if options.append and Path(target).is_file() else None
+    header = _header_of(target) if options.append and Path(target).is_file() else None
+    before = None if header is None else header.schema
     size_before = 0 if before is None else Path(target).stat().st_size
     if before is not None and before.time is not None and table_format(source, options.format) == "csv":
         options.time_unit = options.time_unit or (before.time.unit if before.time.unit in TICKS_PER_SECOND else None)
-    with trouble_with(source), open_table(source, options) as table:
+    with compile_notice(), trouble_with(input_name(source)), open_table(source, options) as table:
         schema = table.schema if before is None else _continued(before, table.schema, target)
         settings = _settings(options, schema)
-        if before is None and not options.keep_integers:
-            schema = _without_integers(schema, settings)
+        if header is None:
+            settings = settings if len(settings) > 1 else settings | {"max_error": 0.0}
+            if not options.keep_integers:
+                schema = _without_integers(schema, settings)
+        else:
+            _check_target(header, settings, target)
         check_output(target, options.force or options.append, source)
-        with trouble_with(target), _output(target) as out:
-            if options.samples_per_frame is not None:
-                settings |= {"samples_per_frame": options.samples_per_frame}
+        with trouble_with(output_name(target)), _output(target) as out:
+            for name in ("samples_per_frame", "key_every"):
+                if getattr(options, name) is not None:
+                    settings |= {name: getattr(options, name)}
             appending = before is not None
             writer = OstWriter(out, schema, append=appending, revert=appending, **settings)
             achieved = _compress(table, source, writer, in_order=appending and not options.any_order)
         n_bytes = table.bytes_read if isinstance(table, CsvTable) else table.n_bytes
+        rounded = table.rounded if isinstance(table, CsvTable) else None
     is_file = target != PIPE and Path(target).is_file()
     if options.verify and is_file:
-        _check_file(target, achieved, appended=before is not None)
+        with compile_notice():
+            _check_file(target, achieved, appended=before is not None)
+    if rounded is not None:
+        print(f"orthostream: warning: {input_name(source)}, {rounded}; its last digits are not kept", file=sys.stderr)
     if target != PIPE:
         size = Path(target).stat().st_size - size_before if is_file else achieved.n_bytes
         verified = options.verify and is_file
-        print(_summary(source, target, n_bytes, size, achieved) + ", verified" * verified, file=sys.stderr)
+        is_relative = isinstance(writer.encoder.target, RelativeError)
+        told = _summary(source, target, n_bytes, size, achieved, is_relative=is_relative)
+        print(told + ", verified" * verified, file=sys.stderr)
     return 0
 
 
@@ -125,7 +151,7 @@ def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter, *,
     done = 0.0
     last = output.last_time if in_order else None
     with LateProgress(f"compressing {source}") as progress, output as writer:
-        for rows, times in table:
+        for rows, times in _pieces(table, source):
             if last is not None and times is not None and len(times) and times[0] <= last:
                 raise UserError(
                     f"{source} begins before {output.path} ends; --any-order appends it anyway, "
@@ -142,6 +168,12 @@ def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter, *,
     return writer.encoder.achieved
 
 
+def _pieces(table: CsvTable | ParquetTable, source: str) -> Iterator[tuple[FloatArray, IntArray | None]]:
+    """Yield the rows of a table; what is wrong with it is its own trouble, not that of the output."""
+    with trouble_with(input_name(source)):
+        yield from table
+
+
 def _without_integers(schema: Schema, settings: dict[str, Any]) -> Schema:
     """Return a schema in which columns of integers become floats if their error bound allows values such as 20.5."""
     import numpy as np
@@ -155,11 +187,11 @@ def _without_integers(schema: Schema, settings: dict[str, Any]) -> Schema:
     return replace(schema, columns=columns)
 
 
-def _schema_of(path: str) -> Schema:
+def _header_of(path: str) -> StreamHeader:
     from orthostream.compression.file.reader import OstReader
 
     with trouble_with(path), OstReader(path) as reader:
-        return reader.schema
+        return reader.header
 
 
 def _continued(before: Schema, after: Schema, target: str) -> Schema:
@@ -168,7 +200,23 @@ def _continued(before: Schema, after: Schema, target: str) -> Schema:
     names = [[column.name for column in schema.columns] for schema in (before, after)]
     if names[0] != names[1] or axes[0] != axes[1]:
         raise UserError(f"the columns or times of {target} differ from those of the table to append")
+    if before.time is not None and after.time is not None and bool(before.time.zone) != bool(after.time.zone):
+        has, lacks = (target, "the table to append") if before.time.zone else ("the table to append", target)
+        raise UserError(f"the times of {has} have an offset from UTC, those of {lacks} have none")
     return before
+
+
+def _check_target(header: StreamHeader, settings: dict[str, Any], path: str) -> None:
+    """Refuse to append with another target than the one that a file has."""
+    from orthostream.compression.targets.keywords import choose_target, split_keywords, target_in_header
+
+    keywords, _ = split_keywords(settings)
+    known = target_in_header(header.target)
+    if keywords and (asked := choose_target(None, keywords)).in_header != known.in_header:
+        raise UserError(
+            f"{path} was written with {known.in_words}, so that readings with {asked.in_words} cannot be appended; "
+            "leave the option out to append with the former"
+        )
 
 
 def _default_output(source: str) -> str:
@@ -193,7 +241,7 @@ def _output(target: str) -> Iterator[str | BinaryIO]:
 
 
 def _settings(options: argparse.Namespace, schema: Schema) -> dict[str, Any]:
-    """Return the keyword arguments of the writer that say how exact it must be."""
+    """Return the keyword arguments of the writer that say how exact it must be; no target if none was given."""
     settings: dict[str, Any] = {"resolution": _resolution(options.resolution)}
     try:
         bounds = {name: _bound(value) for name, value in named_values(options.max_error_for, "--max-error-for").items()}
@@ -214,6 +262,8 @@ def _settings(options: argparse.Namespace, schema: Schema) -> dict[str, Any]:
         if bounds:
             raise UserError("--max-error-for does not go with --paper, which bounds no error")
         return settings | {"n_nonzero": options.paper}
+    if options.max_error is None and not bounds and not options.lossless:
+        return settings
     common = options.max_error or 0.0
     return settings | {"max_error": [bounds.get(name, common) for name in names] if bounds else common}
 
@@ -243,17 +293,18 @@ def _check_file(path: str, achieved: Achieved, appended: bool) -> None:
             raise UserError(f"{path} cannot be read back as it was written; check the disk for space and errors")
 
 
-def _summary(source: str, target: str, n_bytes: int, size: int, achieved: Achieved) -> str:
+def _summary(source: str, target: str, n_bytes: int, size: int, achieved: Achieved, *, is_relative: bool) -> str:
     readings = achieved.n_readings + achieved.n_missing
     parts = [
         f"{readings:,} readings" + (f" ({achieved.n_missing:,} missing)" if achieved.n_missing else ""),
         f"{n_bytes:,} -> {size:,} bytes ({n_bytes / max(size, 1):.1f} : 1)",
     ]
     if achieved.n_readings:
-        parts += [
-            f"{8 * size / achieved.n_readings:.3g} bits per observed reading",
-            f"largest error {achieved.max_error:.6g}, root mean square {achieved.rmse:.3g}",
-        ]
+        parts += [f"{8 * size / achieved.n_readings:.3g} bits per observed reading"]
+        if is_relative:
+            parts += [f"largest relative error {achieved.max_relative_error:.6g}"]
+        else:
+            parts += [f"largest error {achieved.max_error:.6g}, root mean square {achieved.rmse:.3g}"]
     return f"{source} -> {target}: " + "; ".join(parts)
 
 

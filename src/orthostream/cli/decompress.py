@@ -10,22 +10,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from orthostream.cli.compile_notice import compile_notice
 from orthostream.cli.errors import UserError
 from orthostream.cli.late_progress import LateProgress
 from orthostream.cli.table_files import (
     FORMATS,
     PIPE,
     check_output,
+    input_name,
     make_writer,
+    output_name,
     seekable_input,
     table_format,
     whole_output,
 )
-from orthostream.cli.trouble import trouble_with
+from orthostream.cli.trouble import disk_trouble_with, trouble_with
 
 if TYPE_CHECKING:
     from orthostream._typing import FloatArray, IntArray
     from orthostream.compression.file.reader import OstReader
+    from orthostream.compression.schema import TimeAxis
 
 
 def add_parser(commands: Any) -> None:
@@ -52,27 +56,28 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the table; the exit code is 1 if the file is damaged or cut short and only a part of it was written."""
+    """Write the table; the exit code is 1 if the file is damaged or cut short, even if no reading is lost."""
     from orthostream.compression.file.reader import OstReader
     from orthostream.compression.tables.parquet_writer import TypeMismatchError
 
     source = options.input
     target = options.output or (PIPE if source == PIPE else str(Path(source).with_suffix(".csv")))
     kind = table_format(target, options.format)
-    with trouble_with(source), seekable_input(source) as file:
+    with compile_notice(), trouble_with(input_name(source)), seekable_input(source) as file:
         as_float: set[str] = set()
         while True:
             file.seek(0)
             reader = OstReader(file, recover=options.recover)
             check_output(target, options.force, source)
             try:
-                with trouble_with(target), whole_output(target, in_one_go=kind == "parquet") as out:
+                with (
+                    disk_trouble_with(output_name(target)),
+                    whole_output(target, in_one_go=kind == "parquet") as out,
+                ):
                     return _write(reader, file, out, kind, options, as_float)
-            except UserError as error:
+            except TypeMismatchError as error:
                 # Decoded values may no longer be integers or single floats: write such a column as double floats.
-                if not isinstance(error.__cause__, TypeMismatchError):
-                    raise
-                as_float.add(error.__cause__.column)
+                as_float.add(error.column)
 
 
 def _write(
@@ -83,7 +88,7 @@ def _write(
     from orthostream.compression.tables.selection import select
 
     names = [column.name for column in reader.schema.columns]
-    places = select(names, options.columns or names, options.input)
+    places = select(names, options.columns or names, input_name(options.input))
     columns = tuple(reader.schema.columns[place] for place in places)
     schema = Schema(
         columns=tuple(replace(column, dtype="float64") if column.name in as_float else column for column in columns),
@@ -108,27 +113,37 @@ def _write(
     except BaseException:
         writer.abandon()
         raise
+    if reader.ignored is not None and not reader.lost:
+        warning = f"damaged at its end only: all readings were there and were written; ignored: {reader.ignored}"
     if not warning and reader.lost:
         warning = f"damaged; lost: {'; '.join(map(str, reader.lost))}; all other readings were written"
     if not warning and not pieces.complete:
         warning = "cut short: all complete frames were written, the rest is lost"
     if warning:
-        print(f"orthostream: warning: {options.input} is {warning}", file=sys.stderr)
+        print(f"orthostream: warning: {input_name(options.input)} is {warning}", file=sys.stderr)
     return 1 if warning else 0
+
+
+def _moment(option: str, text: str | None, axis: TimeAxis) -> int | None:
+    from orthostream.compression.tables.errors import TableError
+    from orthostream.compression.tables.times import parse_time
+
+    try:
+        return None if text is None else parse_time(text, axis)
+    except TableError as error:
+        raise UserError(f"{option}: {error}") from error
 
 
 class _Pieces:
     """All readings, or those between two times; `complete` tells whether the file held all of them."""
 
     def __init__(self, reader: OstReader, options: argparse.Namespace) -> None:
-        from orthostream.compression.tables.times import parse_time
-
         self._reader = reader
         axis = reader.schema.time
         if axis is None and (options.start is not None or options.stop is not None):
             raise UserError(f"--from and --to need times, but {options.input} has none")
-        self._start = None if axis is None or options.start is None else parse_time(options.start, axis)
-        self._stop = None if axis is None or options.stop is None else parse_time(options.stop, axis)
+        self._start = None if axis is None else _moment("--from", options.start, axis)
+        self._stop = None if axis is None else _moment("--to", options.stop, axis)
         self._has_stopped = False
 
     @property

@@ -8,9 +8,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orthostream.cli.compile_notice import compile_notice
 from orthostream.cli.errors import UserError
-from orthostream.cli.table_files import seekable_input
-from orthostream.cli.trouble import bad_values, trouble_with
+from orthostream.cli.table_files import input_name, seekable_input
+from orthostream.cli.trouble import bad_values, disk_trouble_with, trouble_with
 
 if TYPE_CHECKING:
     from orthostream.compression.schema import Schema
@@ -44,15 +45,16 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--original and --column go with --plot")
     if options.plot is not None:
         _check_plot(options)
-    with trouble_with(options.input), seekable_input(options.input) as file:
+    with compile_notice(), trouble_with(input_name(options.input)), seekable_input(options.input) as file:
         reader = OstReader(file, recover=options.recover)
         info = reader.info()
         schema = reader.schema
         if options.plot is not None:
             file.seek(0)
-            with trouble_with(options.plot):
+            with disk_trouble_with(options.plot):
                 draw(OstReader(file, recover=options.recover), info, options)
-        lost = [str(stretch) for stretch in reader.lost]
+        lost = [("lost", str(stretch)) for stretch in reader.lost]
+        lost += [("ignored", str(reader.ignored))] if reader.ignored is not None else []
         if options.json:
             text = json.dumps(_described(info, schema), indent=1)
         else:
@@ -83,29 +85,33 @@ def _described(info: dict[str, Any], schema: Schema) -> dict[str, Any]:
     return {**info, "columns": columns, "time": time}
 
 
-def _state(info: dict[str, Any], lost: list[str]) -> str:
+def _state(info: dict[str, Any]) -> str:
     """Return what is wrong with a file, if anything is."""
-    if lost:
+    if info["ignored"] and not info["lost"]:
+        return ", DAMAGED at its end only: all readings are there"
+    if info["lost"]:
         return ", DAMAGED"
     return "" if info["complete"] else ", CUT SHORT: its end is missing"
 
 
-def _text(path: str, info: dict[str, Any], schema: Schema, lost: list[str]) -> str:
+def _text(path: str, info: dict[str, Any], schema: Schema, lost: list[tuple[str, str]]) -> str:
     """Return what `inspect` prints about a file."""
     import numpy as np
 
     from orthostream.compression.tables.times import time_texts
 
     missing = info["n_missing"] / max(info["n_readings"] + info["n_missing"], 1)
+    mean_square = f"root mean square {_number(info['rmse_achieved'])}"
+    in_units = ", both in the unit of the readings" if "relative_error" in info["target"] else ""
     lines = [
-        ("file", f"{path}, version {info['version']}{_state(info, lost)}"),
-        *(("lost", stretch) for stretch in lost),
+        ("file", f"{path}, version {info['version']}{_state(info)}"),
+        *lost,
         ("codec", f"{info['codec']}, basis: {info['basis']}"),
         ("target", _target_text(info["target"])),
         ("columns", f"{len(schema.columns)}: {_names(schema)}"),
         ("samples", f"{info['n_samples']:,} in {info['frames']:,} frames, {info['key_frames']:,} of them key frames"),
         ("readings", f"{info['n_readings']:,} observed, {100 * missing:.1f} % missing"),
-        ("errors", f"at most {_number(info['max_error_achieved'])}, root mean square {_number(info['rmse_achieved'])}"),
+        ("errors", f"at most {_number(info['max_error_achieved'])}, {mean_square}{in_units}"),
         ("bytes", f"{info['bytes']:,}"),
         (
             "bits",

@@ -10,6 +10,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.cli.table_files import open_table
+from orthostream.cli.trouble import trouble_with
 from orthostream.compression.file.reader import OstReader
 from orthostream.compression.tables.selection import select
 from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
@@ -77,7 +78,7 @@ def _first(
 def _original(options: argparse.Namespace, chosen: Sequence[str]) -> FloatArray:
     unset = {"format": None, "time": None, "header": None, "time_format": None, "time_unit": None}
     how = argparse.Namespace(columns=list(chosen), unit=[], any_order=True, **unset)
-    with open_table(options.original, how) as table:
+    with trouble_with(options.original), open_table(options.original, how) as table:
         return _first(table, range(len(chosen)), options.samples)[0]
 
 

@@ -36,6 +36,20 @@ def table_format(path: str, given: str | None) -> str:
     return "parquet" if Path(path).suffix.lower() in _PARQUET_SUFFIXES else "csv"
 
 
+def input_name(path: str) -> str:
+    """Return what messages call an input.
+
+    >>> input_name("a.csv"), input_name("-")
+    ('a.csv', 'standard input')
+    """
+    return "standard input" if path == PIPE else path
+
+
+def output_name(path: str) -> str:
+    """Return what messages call an output."""
+    return "standard output" if path == PIPE else path
+
+
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for reading a table."""
     parser.add_argument(
@@ -80,7 +94,12 @@ def open_table(path: str, options: argparse.Namespace) -> Iterator[CsvTable | Pa
             source = stack.enter_context(seekable_input(path)) if path == PIPE else path
             yield stack.enter_context(
                 ParquetTable(
-                    source, time=options.time, columns=options.columns, units=units, any_order=options.any_order
+                    source,
+                    time=options.time,
+                    columns=options.columns,
+                    units=units,
+                    any_order=options.any_order,
+                    name=input_name(path),
                 )
             )
             return
@@ -94,6 +113,7 @@ def open_table(path: str, options: argparse.Namespace) -> Iterator[CsvTable | Pa
                 time_pattern=options.time_format,
                 time_unit=options.time_unit,
                 any_order=options.any_order,
+                name=input_name(path),
             )
         )
 

@@ -22,12 +22,12 @@ def bad_values() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise UserError(" ".join(str(error).split()).removesuffix(".") or type(error).__name__) from error
+        raise UserError(_one_line(error)) from error
 
 
 @contextmanager
 def trouble_with(path: str) -> Iterator[None]:
-    """Turn an error of a file, or of its content, into a `UserError`.
+    """Turn an error of a file, or of its content, into a `UserError` that names the file.
 
     >>> with trouble_with("readings.csv"):
     ...     open("no/such/readings.csv")
@@ -35,14 +35,33 @@ def trouble_with(path: str) -> Iterator[None]:
     ...
     orthostream.cli.errors.UserError: there is no file no/such/readings.csv
     """
-    # TableError and FrameError are ValueErrors, and so are the library's errors for bad arguments.
-    with bad_values():
+    with bad_values(), disk_trouble_with(path):
         try:
             yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise UserError(explain(error, path)) from error
+        except ValueError as error:
+            # Loaded here because it imports NumPy, which --help does not need.
+            from orthostream.compression.errors import FrameError
+            from orthostream.compression.tables.errors import TableError
+
+            # Other ValueErrors are about arguments. Most errors of tables begin with the name already.
+            if not isinstance(error, FrameError | TableError) or str(error).startswith(path):
+                raise
+            raise UserError(f"{path}: {_one_line(error)}") from error
+
+
+@contextmanager
+def disk_trouble_with(path: str) -> Iterator[None]:
+    """Turn an error of the operating system into a `UserError` that names the file."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UserError(explain(error, path)) from error
+
+
+def _one_line(error: ValueError) -> str:
+    return " ".join(str(error).split()).removesuffix(".") or type(error).__name__
 
 
 def explain(error: OSError, path: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from orthostream._typing import FloatArray
 
-#: Kinds of payload: readings; a whole dictionary; the way from the last dictionary to the next.
+#: Kinds of payload: readings; a whole dictionary; a change of what both sides hold: the way from the last dictionary to
+#: the next or, in the conditional codec, lattices of sensors.
 READINGS, DICTIONARY, UPDATE = 0, 1, 2
 #: Maximum number of readings per byte of a payload, so that a few hostile bytes cannot ask for endless work.
 MOST_READINGS_PER_BYTE = 128

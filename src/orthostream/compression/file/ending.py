@@ -35,6 +35,14 @@ class End(NamedTuple):
     sum_of_squares: float
 
 
+class Closing(NamedTuple):
+    """The frames at the end of a file: what they say, the bytes that they take, and the mark that must follow them."""
+
+    end: End
+    size: int
+    mark: bytes
+
+
 class Ending(ABC):
     """Writes and reads the end of a file.
 
@@ -56,12 +64,34 @@ class Ending(ABC):
         """Return the end of a file that begins at an offset, after frames that leave a chain."""
 
     @abstractmethod
+    def frames(self, data: bytes, offset: int) -> Closing | None:
+        """Return the frames that the end of a file begins with, whatever follows them; None if they are cut short.
+
+        Raise FrameError if they are damaged.
+        """
+
     def read(self, data: bytes, offset: int) -> End | None:
         """Return what the end of a file says, None if it is cut short; raise FrameError if it is damaged."""
+        closing = self.frames(data, offset)
+        if closing is None:
+            return None
+        rest = data[closing.size :]
+        if rest != closing.mark and closing.mark.startswith(rest):
+            return None
+        if rest != closing.mark:
+            raise FrameError("bytes follow the end of the file")
+        return closing.end
 
     @abstractmethod
     def start(self, tail: bytes, size: int) -> int:
         """Return where the end of a file of some size begins, given its last bytes."""
+
+    def fills(self, data: bytes, offset: int) -> bool:
+        """Return whether the rest of a file is its end and nothing else, as the last bytes say; it may be damaged."""
+        try:
+            return self.start(data[-_TAIL:], offset + len(data)) == offset
+        except FrameError:
+            return False
 
     def find(self, file: BinaryIO, base: int = 0) -> End:
         """Return what the end of a file says, found from its last bytes; ``base`` bytes of the file are left out."""

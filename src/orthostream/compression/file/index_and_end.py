@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from orthostream.compression.errors import FrameError
-from orthostream.compression.file.ending import End, Ending, pack_keys, read_keys
+from orthostream.compression.file.ending import Closing, End, Ending, pack_keys, read_keys
 from orthostream.compression.stream.chain import Chain
 from orthostream.compression.stream.frame import END, INDEX, LONGEST, Frame, with_length
 from orthostream.compression.varint import Reader, put_varint
@@ -27,19 +27,14 @@ class IndexAndEnd(Ending):
         counts = with_length(self.checks.pack_marked(END, 0, body))
         return index + counts + bytes([len(counts)]) + _MARK
 
-    def read(self, data: bytes, offset: int) -> End | None:
+    def frames(self, data: bytes, offset: int) -> Closing | None:
         reader = Reader(data)
         index = self._frame(reader, INDEX)
         start = reader.at
         counts = None if index is None else self._frame(reader, END)
         if index is None or counts is None:
             return None
-        mark = bytes([reader.at - start]) + _MARK
-        rest = reader.rest()
-        if mark.startswith(rest) and len(rest) < len(mark):
-            return None
-        if rest != mark:
-            raise FrameError("bytes follow the end of the file")
+        size, mark = reader.at, bytes([reader.at - start]) + _MARK
         reader = Reader(index.body)
         keys = read_keys(reader)
         if reader.rest():
@@ -50,7 +45,7 @@ class IndexAndEnd(Ending):
         fits = found == offset and n_readings == n_samples * self.n_sensors - n_missing
         if reader.rest() or end.max_error < 0.0 or end.sum_of_squares < 0.0 or not fits:
             raise FrameError("the end of the file is damaged, or does not fit what is before it")
-        return end
+        return Closing(end, size, mark)
 
     def _frame(self, reader: Reader, kind: int) -> Frame | None:
         """Return the next frame if it is of a kind, None if the bytes end before it does."""

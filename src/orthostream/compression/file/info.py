@@ -34,6 +34,7 @@ def described(reader: OstReader, first_time: int | None, last_time: int | None) 
         "key_frames": len(reader.keys),
         "complete": reader.complete,
         "lost": [stretch._asdict() for stretch in reader.lost],
+        "ignored": None if reader.ignored is None else reader.ignored._asdict(),
         "first_time": first_time,
         "last_time": last_time,
         "max_error_achieved": end.max_error if end is not None and known else None,

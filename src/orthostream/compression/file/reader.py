@@ -18,7 +18,7 @@ from orthostream.compression.errors import FrameError
 from orthostream.compression.file.ending import End, Key
 from orthostream.compression.file.endings import ending_of
 from orthostream.compression.file.info import described
-from orthostream.compression.file.recovery import LostStretch, next_key
+from orthostream.compression.file.recovery import IgnoredEnd, LostStretch, ignored_end, next_key
 from orthostream.compression.file.source import FrameSource
 from orthostream.compression.stream.body import read_body
 from orthostream.compression.stream.decoder import Decoder, Readings
@@ -47,6 +47,8 @@ class OstReader:
         is read up to its last whole frame.
     lost : list of LostStretch
         What could not be read, with ``recover``.
+    ignored : IgnoredEnd or None
+        Bytes at the end that are not as they should be, if all readings before them are there.
     n_samples : int
         The number of the next sample.
     """
@@ -65,6 +67,7 @@ class OstReader:
         self.decoder = Decoder(max_sensors=most)
         self._recover = recover
         self.lost: list[LostStretch] = []
+        self.ignored: IgnoredEnd | None = None
         self.keys: list[Key] = []
         self._keys_without_time: list[Key] = []
         #: The first sample that may be lost, and where its bytes begin; and whether what follows says its number.
@@ -104,7 +107,7 @@ class OstReader:
     @property
     def complete(self) -> bool:
         """Whether the file says that it is whole, and all of it was read."""
-        return self.end is not None and not self.lost
+        return self.end is not None and not self.lost and self.ignored is None
 
     @property
     def achieved(self) -> tuple[float, float]:
@@ -139,6 +142,7 @@ class OstReader:
         if frame.kind == INDEX:
             with suppress(FrameError) if self._recover else nullcontext():
                 self._finish()
+            self._lose_until(None, self._source.offset)
             return None
         is_key = bool(frame.flags & RESTART)
         if is_key:
@@ -186,20 +190,24 @@ class OstReader:
         if readings.times is not None and len(readings.times):
             self._last_time = int(readings.times[-1])
 
-    # -- the end -------------------------------------------------------------------------------------------------
-
     def _finish(self) -> None:
         """Check the end of the file against what is before it, if it is there."""
-        rest = self._source.rest()
-        end = self._ending.read(rest, self._source.offset)
-        if end is None:
+        rest, offset = self._source.rest(), self._source.offset
+        # A frame of the end was opened, which fits the frames before it: no readings follow, whatever comes now.
+        self.ignored = IgnoredEnd("a damaged end", offset, offset + len(rest))
+        closing = self._ending.frames(rest, offset)
+        self.ignored = ignored_end(rest, offset, closing)
+        if closing is None:
             return
-        if not self._fits(end):
+        if not self._fits(closing.end):
+            self.ignored = None
             raise FrameError("the end of the file does not fit what is before it")
-        self._lose_until(end.n_samples, self._source.offset)
+        if not self._recover and self._ending.read(rest, offset) is None:
+            return
+        self._lose_until(closing.end.n_samples, offset)
         self._source.skip(len(rest))
         self.bytes_by_component["trailer"] = len(rest)
-        self.end = end
+        self.end = closing.end
 
     def _fits(self, end: End) -> bool:
         """Return whether the end of the file agrees with the frames that were read."""
@@ -222,6 +230,14 @@ class OstReader:
             data, offset = self._source.rest(), self._source.offset
             end = self._end_of(data, offset)
             place = next_key(data, offset, self.decoder.checks, None if end is None else end.keys or ())
+            if (
+                place is None
+                and end is None
+                and self._gap == (self.n_samples, offset)
+                and self._ending.fills(data, offset)
+            ):
+                self._gap = None
+                self.ignored = IgnoredEnd("a damaged end", offset, offset + len(data))
             if place is None:
                 self._lose_until(None if end is None else end.n_samples, offset + len(data))
                 if end is not None:

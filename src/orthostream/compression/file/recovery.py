@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from orthostream.compression.errors import FrameError
-from orthostream.compression.file.ending import Key
+from orthostream.compression.file.ending import Closing, Key
 from orthostream.compression.stream.checks import Checks
 from orthostream.compression.stream.frame import LONGEST, RESTART, UPDATE, Frame
 from orthostream.compression.varint import Reader
@@ -41,8 +41,52 @@ class LostStretch(NamedTuple):
     stop: int
 
     def __str__(self) -> str:
-        count = "an unknown number of samples" if self.last is None else f"{self.last - self.first + 1} samples"
+        count = (
+            "an unknown number of samples (perhaps none)"
+            if self.last is None
+            else f"{self.last - self.first + 1} samples"
+        )
         return f"{count} from number {self.first} on (bytes {self.start} to {self.stop - 1})"
+
+
+class IgnoredEnd(NamedTuple):
+    """Bytes at the end of a file that are not as they should be, and that hold no readings: all of those are before.
+
+    Attributes
+    ----------
+    what : str
+    start, stop : int
+        Where they begin and end in the file.
+    """
+
+    what: str
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        return f"{self.what} (bytes {self.start} to {self.stop - 1})"
+
+
+def ignored_end(data: bytes, offset: int, closing: Closing | None) -> IgnoredEnd | None:
+    """Return what is wrong with the end of a file, None if all is well.
+
+    Parameters
+    ----------
+    data : bytes
+        The rest of a file after its readings.
+    offset : int
+        Where that begins in the file.
+    closing : Closing, optional
+        What it begins with, if that could be read.
+    """
+    stop = offset + len(data)
+    rest = b"" if closing is None else data[closing.size :]
+    if closing is None or (rest != closing.mark and closing.mark.startswith(rest)):
+        return IgnoredEnd("an end that is cut short", offset, stop)
+    if not rest.startswith(closing.mark):
+        return IgnoredEnd("a damaged end", offset, stop)
+    whole = offset + closing.size + len(closing.mark)
+    return IgnoredEnd("bytes after the end", whole, stop) if whole < stop else None
 
 
 def next_key(data: bytes, offset: int, checks: Checks, keys: Sequence[Key] | None) -> int | None:

@@ -36,6 +36,8 @@ class FrameSource:
         """Return the header, and skip it."""
         while True:
             more = self._more()
+            if not self._buffer:
+                raise FrameError("the file is empty: it has 0 bytes")
             try:
                 header, size = StreamHeader.read(self._buffer, most_columns)
             except FrameError:

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 
 from orthostream.compression.errors import FrameError
-from orthostream.compression.file.ending import End, Ending, pack_keys, read_keys
+from orthostream.compression.file.ending import Closing, End, Ending, pack_keys, read_keys
 from orthostream.compression.stream.chain import Chain
 from orthostream.compression.stream.frame import INDEX, LONGEST, with_length
 from orthostream.compression.varint import Reader, put_varint
@@ -38,7 +38,7 @@ class Trailer(Ending):
         data = with_length(self.checks.pack_marked(INDEX, 0, bytes(out), chain))
         return data + len(data).to_bytes(3, "little") + _MARK
 
-    def read(self, data: bytes, offset: int) -> End | None:
+    def frames(self, data: bytes, offset: int) -> Closing | None:
         reader = Reader(data)
         try:
             frame = self.checks.open_alone(reader.take(reader.varint(LONGEST)))
@@ -46,13 +46,7 @@ class Trailer(Ending):
             return None
         if frame is None or frame.kind != INDEX:
             raise FrameError("the end of the file is damaged")
-        mark = reader.at.to_bytes(3, "little") + _MARK
-        rest = reader.rest()
-        if mark.startswith(rest) and len(rest) < len(mark):
-            return None
-        if rest != mark:
-            raise FrameError("bytes follow the end of the file")
-        return self._unpacked(Reader(frame.body))
+        return Closing(self._unpacked(Reader(frame.body)), reader.at, reader.at.to_bytes(3, "little") + _MARK)
 
     def _unpacked(self, reader: Reader) -> End:
         flags = reader.byte()

@@ -131,7 +131,7 @@ class OstWriter:
             known = target_in_header(header.target)
             if target is not None and target.in_header != known.in_header:
                 raise ValueError(
-                    f"the file was written with {known.in_header}; appending with {target.in_header} is not possible."
+                    f"the file was written with {known.in_words}; readings with {target.in_words} cannot be appended."
                 )
         except BaseException:
             if self._owned:

@@ -12,13 +12,17 @@ from orthostream._typing import FloatArray
 
 @dataclass
 class Achieved:
-    """Counts and errors of all that was sent; errors are those of finite readings, seen by decoding."""
+    """Counts and errors of all that was sent; errors are those of finite readings, seen by decoding.
+
+    A relative error is a fraction of the reading; that of a zero which is not decoded as zero is infinite.
+    """
 
     n_samples: int = 0
     n_readings: int = 0
     n_missing: int = 0
     max_error: float = 0.0
     sum_of_squares: float = 0.0
+    max_relative_error: float = 0.0
     bytes_by_component: dict[str, int] = field(default_factory=dict)
 
     def count(self, component: str, n_bytes: int) -> None:
@@ -33,12 +37,16 @@ class Achieved:
         self.n_missing += missing
         self.n_readings += rows.size - missing
         if decoded is None:
-            self.max_error = self.sum_of_squares = math.nan
+            self.max_error = self.sum_of_squares = self.max_relative_error = math.nan
         elif finite.any():
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", divide="ignore"):
                 errors = np.abs(decoded[finite] - rows[finite])
-                self.max_error = max(self.max_error, float(errors.max()))
+                wrong = errors > 0.0
+                relative = errors[wrong] / np.abs(rows[finite][wrong])
+                # NaN, for unknown, stays NaN.
+                self.max_error = float(np.maximum(self.max_error, errors.max()))
                 self.sum_of_squares += float((errors * errors).sum())
+                self.max_relative_error = float(np.maximum(self.max_relative_error, relative.max(initial=0.0)))
 
     @property
     def n_bytes(self) -> int:

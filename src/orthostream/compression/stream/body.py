@@ -23,11 +23,10 @@ class Body(NamedTuple):
             put_varint(out, self.sample)
         return bytes(out) + (b"" if self.section is None else with_length(self.section)) + self.payload
 
-    def parts(self, kind: int, size: int) -> dict[str, int]:
-        """Return what the bytes of a frame of a kind and a size are spent on."""
+    def parts(self, component: str, size: int) -> dict[str, int]:
+        """Return what the bytes of a frame of some size are spent on; its payload is spent on a component."""
         timed = 0 if self.section is None else len(with_length(self.section))
-        name = "readings" if kind == READINGS else "dictionary"
-        found = {name: len(self.payload), "framing": size - len(self.payload) - timed}
+        found = {component: len(self.payload), "framing": size - len(self.payload) - timed}
         return found | ({"times": timed} if timed else {})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from orthostream.compression.stream.decoder import Decoder
 from orthostream.compression.stream.framing import Framing, SentFrame
 from orthostream.compression.stream.header import VERSION, StreamHeader
 from orthostream.compression.stream.saved_encoder import SavedEncoder
+from orthostream.compression.stream.saved_state import Place, restoring
 from orthostream.compression.stream.stream_number import READINGS, check_stream, number_of_readings
 from orthostream.compression.stream.verification import Verification
 from orthostream.compression.targets import Target
@@ -35,9 +36,11 @@ from orthostream.compression.targets.keywords import choose_target
 MOST_READINGS = 1 << 17
 #: Readings after which the state is restarted, so that a reader can begin there.
 KEY_EVERY = 1 << 20
+#: Parameters that are saved as they are.
+_SAVED = ("period", "samples_per_frame", "key_every", "verify", "stream", "checksums", "version")
 
 
-class Encoder(SavedEncoder):
+class Encoder:
     """Turns samples into frames, within an error that you choose.
 
     Exactly one target is given, as an object or as a keyword. Every frame is decoded again before it is returned, and
@@ -300,3 +303,40 @@ class Encoder(SavedEncoder):
         state = decoder.state() | {"restarting": decoder.lost, "since_key": since_key, "sent": sent}
         self._framing.set_state(state)
         self._verification.set_state(state)
+
+    def save(self, place: Place | BinaryIO) -> None:
+        """Save the encoder, samples that wait included, to a path or a binary file.
+
+        A loaded one goes on as if nothing had happened, and to the same bytes.
+        """
+        shared = self.target.options(0)
+        options = self._options | {name: shared[name] for name in shared if name not in self.target.in_header}
+        SavedEncoder(
+            schema=self.schema,
+            target=self.target,
+            settings={name: getattr(self, f"_{name}") for name in _SAVED} | {"options": options},
+            resolutions=self._resolutions,
+            waiting=np.concatenate([np.empty((0, len(self.schema.columns))), *self._waiting]),
+            waiting_times=self._waiting_times,
+            done=self._done,
+            achieved=self.achieved,
+            header=self._header,
+            framing=None if self._header is None else self._framing.state(),
+        ).write(place)
+
+    @classmethod
+    def load(cls, place: Place | BinaryIO, *, accelerate: bool | None = None) -> Self:
+        """Return the encoder that was saved; raise FrameError if the bytes are damaged."""
+        saved = SavedEncoder.read(place)
+        with restoring():
+            encoder = cls(saved.schema, saved.target, accelerate=accelerate, **saved.settings)
+            encoder._resolutions = saved.resolutions
+            if saved.header is not None and saved.framing is not None:
+                encoder._begin(saved.header)
+                encoder._framing.set_state(saved.framing)
+                encoder._verification.set_state(saved.framing)
+            encoder._waiting = [saved.waiting] if len(saved.waiting) else []
+            encoder._waiting_times = saved.waiting_times
+            encoder._done = saved.done
+            encoder.achieved = saved.achieved
+        return encoder

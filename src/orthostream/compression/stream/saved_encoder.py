@@ -1,90 +1,95 @@
-"""Saving and loading an encoder, with the samples that wait for their frame."""
+"""What is saved of an encoder: its parameters, its state, and the samples that wait for their frame."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any, BinaryIO, Self
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from orthostream._typing import FloatArray
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.schema import Schema
 from orthostream.compression.stream.achieved import Achieved
 from orthostream.compression.stream.arguments import check_readings
-from orthostream.compression.stream.framing import Framing, SentFrame
+from orthostream.compression.stream.framing import SentFrame
 from orthostream.compression.stream.header import StreamHeader
 from orthostream.compression.stream.saved_state import Place, load_state, restoring, save_state
-from orthostream.compression.stream.verification import Verification
 from orthostream.compression.targets import Target
 from orthostream.compression.targets.keywords import target_in_header
 
-#: Parameters that are saved as they are.
-_SAVED = ("period", "samples_per_frame", "key_every", "verify", "stream", "checksums", "version")
+_WHAT = "encoder"
 
 
+@dataclass(frozen=True)
 class SavedEncoder:
-    """The part of `Encoder` that saves it to a file and loads it."""
+    """All that an encoder needs in order to go on as if nothing had happened.
+
+    Attributes
+    ----------
+    settings : dict
+        Parameters of the encoder besides its schema and its target.
+    resolutions : list of Resolution, or None
+        As they were declared; None if they are to be found in the readings.
+    waiting, waiting_times
+        Samples that wait for their frame to fill, and their times.
+    done : list of SentFrame
+        Frames that were made and not returned yet.
+    header, framing
+        The header and the state of the frames; None before the first one.
+    """
 
     schema: Schema
     target: Target
+    settings: dict[str, Any]
+    resolutions: list[Resolution] | None
+    waiting: FloatArray
+    waiting_times: list[int]
+    done: list[SentFrame]
     achieved: Achieved
-    header: Any
-    _options: dict[str, Any]
-    _resolutions: list[Resolution] | None
-    _waiting: list[Any]
-    _waiting_times: list[int]
-    _done: list[SentFrame]
-    _header: StreamHeader | None
-    _framing: Framing
-    _verification: Verification
+    header: StreamHeader | None
+    framing: dict[str, Any] | None
 
-    def __init__(self, schema: Schema, target: Target, **settings: Any) -> None:
-        raise NotImplementedError
-
-    def _begin(self, header: StreamHeader) -> None:
-        raise NotImplementedError
-
-    def save(self, place: Place | BinaryIO) -> None:
-        """Save the encoder, samples that wait included, to a path or a binary file.
-
-        A loaded one goes on as if nothing had happened, and to the same bytes.
-        """
-        shared = self.target.options(0)
-        options = self._options | {name: shared[name] for name in shared if name not in self.target.in_header}
+    def write(self, place: Place | BinaryIO) -> None:
+        """Write it to a path or a binary file."""
         content = {
             "schema": self.schema.to_plain(),
             "target": self.target.in_header,
-            "settings": {name: getattr(self, f"_{name}") for name in _SAVED} | {"options": options},
-            "resolutions": None if self._resolutions is None else [list(each) for each in self._resolutions],
-            "waiting": np.concatenate([np.empty((0, len(self.schema.columns))), *self._waiting]),
-            "waiting_times": self._waiting_times,
-            "done": [[np.frombuffer(frame, dtype=np.uint8), frame.key, frame.number] for frame in self._done],
+            "settings": self.settings,
+            "resolutions": None if self.resolutions is None else [list(each) for each in self.resolutions],
+            "waiting": self.waiting,
+            "waiting_times": self.waiting_times,
+            "done": [[np.frombuffer(frame, dtype=np.uint8), frame.key, frame.number] for frame in self.done],
             "achieved": asdict(self.achieved),
         }
-        if self._header is not None:
-            content["header"] = np.frombuffer(self.header, dtype=np.uint8)
-            content["framing"] = self._framing.state()
-        save_state(place, "encoder", content)
+        if self.header is not None:
+            content["header"] = np.frombuffer(self.header.to_bytes(), dtype=np.uint8)
+            content["framing"] = self.framing
+        save_state(place, _WHAT, content)
 
     @classmethod
-    def load(cls, place: Place | BinaryIO, *, accelerate: bool | None = None) -> Self:
-        """Return the encoder that was saved; raise FrameError if the bytes are damaged."""
-        content = load_state(place, "encoder")
+    def read(cls, place: Place | BinaryIO) -> SavedEncoder:
+        """Return what was written; raise FrameError if the bytes are damaged."""
+        content = load_state(place, _WHAT)
         with restoring():
-            target = target_in_header(content["target"])
             schema = Schema.from_plain(content["schema"])
-            encoder = cls(schema, target, accelerate=accelerate, **content["settings"])
-            if content["resolutions"] is not None:
-                encoder._resolutions = [Resolution(*map(int, pair)) for pair in content["resolutions"]]
-            if "header" in content:
-                encoder._begin(StreamHeader.read(content["header"].tobytes())[0])
-                encoder._framing.set_state(content["framing"])
-                encoder._verification.set_state(content["framing"])
-            waiting = check_readings(content["waiting"], len(schema.columns))
-            encoder._waiting = [waiting] if len(waiting) else []
-            encoder._waiting_times = [int(time) for time in content["waiting_times"]]
-            for data, key, number in content["done"]:
-                pair = None if key is None else (int(key[0]), int(key[1]))
-                encoder._done.append(SentFrame(data.tobytes(), pair, int(number)))
-            encoder.achieved = Achieved(**content["achieved"])
-        return encoder
+            pairs = content["resolutions"]
+            has_begun = "header" in content
+            return cls(
+                schema=schema,
+                target=target_in_header(content["target"]),
+                settings=content["settings"],
+                resolutions=None if pairs is None else [Resolution(*map(int, pair)) for pair in pairs],
+                waiting=check_readings(content["waiting"], len(schema.columns)),
+                waiting_times=[int(time) for time in content["waiting_times"]],
+                done=[_sent_frame(*each) for each in content["done"]],
+                # Encoders saved before relative errors were measured do not know theirs.
+                achieved=Achieved(**({"max_relative_error": math.nan} | content["achieved"])),
+                header=StreamHeader.read(content["header"].tobytes())[0] if has_begun else None,
+                framing=content["framing"] if has_begun else None,
+            )
+
+
+def _sent_frame(data: Any, key: Any, number: Any) -> SentFrame:
+    return SentFrame(data.tobytes(), None if key is None else (int(key[0]), int(key[1])), int(number))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orthostream._typing import ByteArray, FloatArray, IntArray
+from orthostream._typing import BoolArray, ByteArray, FloatArray, IntArray
 from orthostream.compression.tables.decimals import parse_decimals
+from orthostream.compression.tables.digits import first_rounded
 from orthostream.compression.tables.numbers import TRUTH, parse_number
 from orthostream.compression.tables.time_pattern import Texts
 
@@ -16,6 +17,8 @@ _LINE_FEED, _SPACE = ord("\n"), ord(" ")
 # Decimals with too many digits for the bulk path; integers are left to a closer look, as they may be too large.
 _LONG_DECIMALS = re.compile(rb"(?:[-+]?\d*\.\d+(?:[eE][-+]?\d+)? )*", re.ASCII)
 _MOST_WORDS = 65_536
+# Half of the cells of a block that are looked at for digits that are not kept.
+_LIKELY = 128
 
 
 class CellError(ValueError):
@@ -43,6 +46,8 @@ class CellGrid:
         self.text = text
         self.starts = starts
         self.ends = ends
+        #: Row and column of the first number whose last digits are not kept.
+        self.rounded: tuple[int, int] | None = None
 
     @classmethod
     def find(cls, block: bytes, delimiter: str, n_cells: int) -> CellGrid | None:
@@ -85,7 +90,23 @@ class CellGrid:
             spans = zip(starts[rows, place].tolist(), ends[rows, place].tolist(), strict=True)
             cells = [self.block[start:end] for start, end in spans]
             numbers[rows, place] = _odd_numbers(cells, rows, place, truths[place], point)
+        self.rounded = self._first_rounded(starts, ends, odd)
         return numbers
+
+    def _first_rounded(self, starts: IntArray, ends: IntArray, odd: BoolArray) -> tuple[int, int] | None:
+        """Return row and column of the first number whose last digits are not kept, if that is one of the likely ones.
+
+        Numbers with few digits are not odd. Where many are, a table of doubles for example, looking at all of them
+        would take as long as reading them: only the first and the longest are looked at.
+        """
+        places = np.flatnonzero(odd)
+        if places.size > 2 * _LIKELY:
+            lengths = (ends - starts).ravel()[places]
+            longest = np.argpartition(lengths, -_LIKELY)[-_LIKELY:]
+            places = places[np.union1d(np.arange(_LIKELY), longest)]
+        spans = zip(starts.ravel()[places].tolist(), ends.ravel()[places].tolist(), strict=True)
+        found = first_rounded([self.block[start:end] for start, end in spans])
+        return None if found is None else divmod(int(places[found]), odd.shape[1])
 
 
 def numbers_of(

@@ -17,7 +17,8 @@ from orthostream.compression.schema import Column, Schema
 from orthostream.compression.tables.cells import CellError, CellGrid, numbers_of
 from orthostream.compression.tables.csv_layout import check_names, guess_layout, split_line, unit_of
 from orthostream.compression.tables.csv_lines import BLOCK_BYTES, LineBlock, LineBlocks
-from orthostream.compression.tables.dates import TimeTextError
+from orthostream.compression.tables.dates import MixedZonesError, TimeTextError
+from orthostream.compression.tables.digits import RoundedCell, first_rounded
 from orthostream.compression.tables.errors import TableError
 from orthostream.compression.tables.numbers import column_type
 from orthostream.compression.tables.selection import select
@@ -52,6 +53,14 @@ class CsvTable:
         Of the ticks of dates; by default what tells the first dates apart.
     any_order : bool
         Take times as they come. By default each must be later than the one before.
+    name : str, optional
+        What errors call the table; by default the name of the file.
+
+    Attributes
+    ----------
+    schema : Schema
+    rounded : RoundedCell or None
+        The first cell found so far with more than 17 digits, the last of which a double does not keep.
 
     Raises
     ------
@@ -79,16 +88,18 @@ class CsvTable:
         time_pattern: str | None = None,
         time_unit: str | None = None,
         any_order: bool = False,
+        name: str | None = None,
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         self._owned = ExitStack()
+        self.rounded: RoundedCell | None = None
         if isinstance(source, (str, os.PathLike)):
-            self._name = str(source)
+            called: object = str(source)
             file: BinaryIO = self._owned.enter_context(Path(source).open("rb"))  # noqa: SIM115
         else:
-            name = getattr(source, "name", None)
-            self._name = name if isinstance(name, str) else "the table"
+            called = getattr(source, "name", None)
             file = source
+        self._name = name or (called if isinstance(called, str) else "the table")
         self._blocks = LineBlocks(file, self._name, block_bytes)
         try:
             first, self._rest = self._first_block()
@@ -152,6 +163,7 @@ class CsvTable:
             cut = block.text.index(b"\n") + 1
             block = LineBlock(block.text[cut:], block.line + 1)
             numbered = numbered[1:]
+        self._first_line = numbered[0][0] if numbered else block.line
         if not numbered:
             raise TableError(f"{self._name}, line {block.line - 1}: a header and no rows; nothing to read")
         return block, [self._split(line, number) for number, line in numbered[:_SAMPLE]]
@@ -220,11 +232,22 @@ class CsvTable:
             if self._time is not None:
                 texts = grid.texts(self._time_place)
                 times = self._time.parse(texts)
-            return grid.numbers(self._places, self._truths, self._layout.point), times, lines
+            numbers = grid.numbers(self._places, self._truths, self._layout.point)
         except TimeTextError as error:
             raise self._bad_time(texts[error.place].decode(), error, lines) from error
         except CellError as error:
             raise self._bad_cell(error, lines) from error
+        if grid.rounded is not None:
+            row, column = grid.rounded
+            place = self._places[column]
+            text = block.text[grid.starts[row, place] : grid.ends[row, place]].decode()
+            self._note_rounded(lines[row], column, text)
+        return numbers, times, lines
+
+    def _note_rounded(self, line: int, column: int, text: str) -> None:
+        found = RoundedCell(line, self._layout.names[self._places[column]], text)
+        if self.rounded is None or line < self.rounded.line:
+            self.rounded = found
 
     def _read_carefully(self, block: LineBlock) -> tuple[FloatArray, IntArray | None, Sequence[int]]:
         """Read a block with quotes, blank lines or something wrong in it."""
@@ -242,6 +265,9 @@ class CsvTable:
             for column, (place, truth) in enumerate(zip(self._places, self._truths, strict=True)):
                 column_cells = [row[place].strip() for row in cells]
                 rows[:, column] = numbers_of(column_cells, range(len(cells)), column, truth, self._layout.point)
+                rounded = first_rounded([cell.encode() for cell in column_cells])
+                if rounded is not None:
+                    self._note_rounded(lines[rounded], column, column_cells[rounded])
         except TimeTextError as error:
             raise self._bad_time(texts[error.place], error, lines) from error
         except CellError as error:
@@ -251,9 +277,10 @@ class CsvTable:
     def _bad_time(self, text: str, error: TimeTextError, lines: Sequence[int]) -> TableError:
         name = self._layout.names[self._time_place]
         what = f"{text[:40]!r} {error.reason}" if text else "the time is missing"
-        return TableError(
-            f"{self._name}, line {lines[error.place]}, column {name!r}: {what}; fix it, or leave the line out"
-        )
+        where = f"{self._name}, line {lines[error.place]}, column {name!r}"
+        if isinstance(error, MixedZonesError):
+            return TableError(f"{where}: {what}, unlike the time in line {self._first_line}; write all times one way")
+        return TableError(f"{where}: {what}; fix it, or leave the line out")
 
     def _bad_cell(self, error: CellError, lines: Sequence[int]) -> TableError:
         name = self._layout.names[self._places[error.column]]

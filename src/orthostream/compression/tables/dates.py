@@ -102,15 +102,22 @@ def zone_of(text: str) -> str:
     return f"{zone[0]}{digits[:2]}:{digits[2:]}"
 
 
-def parse_dates(texts: Sequence[str], unit: str, order: str | None = None) -> IntArray:
+def parse_dates(texts: Sequence[str], unit: str, order: str | None = None, *, has_zone: bool | None = None) -> IntArray:
     """Return ticks of UTC for dates in any of the known ways, one after another.
+
+    With ``has_zone``, either all or none of them must have an offset from UTC.
 
     Raises
     ------
     TimeTextError
-        With the place of the first text that is none.
+        With the place of the first text that is none; MixedZonesError if it is a date with the wrong kind of zone.
     """
-    fields = [_fields(match, order) if (match := _match(text)) else None for text in texts]
+    matches = [_match(text) for text in texts]
+    if has_zone is not None:
+        for place, match in enumerate(matches):
+            if match is not None and (match["zone"] is not None) != has_zone:
+                raise MixedZonesError(place, f"has {'no' if has_zone else 'an'} offset from UTC")
+    fields = [_fields(match, order) if match else None for match in matches]
     good = [field for field in fields if field is not None]
     if len(good) == len(fields) and fields:
         done = ticks_of({kind: np.array([field[kind] for field in good]) for kind in good[0]}, unit)
@@ -131,6 +138,10 @@ class TimeTextError(ValueError):
         super().__init__(reason)
         self.place = place
         self.reason = reason
+
+
+class MixedZonesError(TimeTextError):
+    """The place of a date that has an offset from UTC where those before it have none, or the other way round."""
 
 
 def _match(text: str) -> re.Match[str] | None:

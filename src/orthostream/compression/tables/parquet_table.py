@@ -37,7 +37,8 @@ class ParquetTable:
     Parameters
     ----------
     source : path or binary file that can seek
-    time, columns, units, any_order : as for `CsvTable`; times are by default in the first column of timestamps or dates
+    time, columns, units, any_order, name : as for `CsvTable`
+        Times are by default in the first column of timestamps or dates.
 
     Raises
     ------
@@ -58,10 +59,11 @@ class ParquetTable:
         columns: Sequence[str] | None = None,
         units: Mapping[str, str] | None = None,
         any_order: bool = False,
+        name: str | None = None,
     ) -> None:
         self._arrow = import_pyarrow()
         is_path = isinstance(source, (str, os.PathLike))
-        self._name = str(source) if is_path else "the table"
+        self._name = name or (str(source) if is_path else "the table")
         try:
             self._file = self._arrow.parquet.ParquetFile(str(source) if is_path else source)
         except self._arrow.ArrowException as error:

@@ -74,7 +74,8 @@ class DateColumn(TimeColumn):
         if done is not None:
             ticks, offsets = done
             return ticks - (offsets + self._literal_offset) * TICKS_PER_SECOND[self.axis.unit]
-        return parse_dates([text.decode() for text in texts.tolist()], self.axis.unit, self._order)
+        has_zone = self._pattern.has_zone or bool(self.axis.zone)
+        return parse_dates([text.decode() for text in texts.tolist()], self.axis.unit, self._order, has_zone=has_zone)
 
 
 class NumberColumn(TimeColumn):

@@ -49,6 +49,7 @@ class Rmse(AverageTarget):
     """
 
     key: ClassVar[str] = "rmse"
+    phrase: ClassVar[str] = "a root mean square error of {}"
 
     error: float
     learn: bool = False
@@ -80,6 +81,7 @@ class BitsPerReading(AverageTarget):
     """
 
     key: ClassVar[str] = "bits_per_reading"
+    phrase: ClassVar[str] = "{} bits per reading"
 
     bits: float
     learn: bool = False

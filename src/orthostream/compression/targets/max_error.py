@@ -33,6 +33,7 @@ class MaxError(Target):
     """
 
     key: ClassVar[str] = "max_error"
+    phrase: ClassVar[str] = "a maximum error of {}"
     codec: ClassVar[str] = "conditional"
     accepts_integers: ClassVar[bool] = True
 

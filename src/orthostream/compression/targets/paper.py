@@ -43,6 +43,7 @@ class Paper(Target):
     """
 
     key: ClassVar[str] = "n_nonzero"
+    phrase: ClassVar[str] = "{} coefficients per sample"
     codec: ClassVar[str] = "paper"
     has_period: ClassVar[bool] = False
 

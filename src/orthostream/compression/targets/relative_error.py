@@ -33,6 +33,7 @@ class RelativeError(Target):
     """
 
     key: ClassVar[str] = "relative_error"
+    phrase: ClassVar[str] = "a relative error of {}"
     codec: ClassVar[str] = "conditional"
 
     fraction: Any

@@ -13,6 +13,7 @@ from orthostream.compression.targets.error_bound import ErrorBound
 SAMPLES_PER_FRAME, _READINGS_PER_FRAME = 24, 256
 #: Readings of a frame in a file, where nobody waits for it.
 _READINGS_IN_FILE = 1 << 14
+_MOST_SHOWN = 8
 
 
 class Target(ABC):
@@ -31,6 +32,8 @@ class Target(ABC):
     """
 
     key: ClassVar[str]
+    #: How it is said in a sentence, with {} for its value.
+    phrase: ClassVar[str]
     codec: ClassVar[str]
     accepts_integers: ClassVar[bool] = False
     has_period: ClassVar[bool] = True
@@ -44,6 +47,13 @@ class Target(ABC):
     def in_header(self) -> dict[str, Any]:
         """The target as the header of a stream has it."""
         return {self.key: self.value}
+
+    @property
+    def in_words(self) -> str:
+        """The target as a part of a sentence, such as "a maximum error of 0.5"."""
+        values = self.value if isinstance(self.value, list) else [self.value]
+        shown = ", ".join(f"{value:.6g}" for value in values[:_MOST_SHOWN])
+        return self.phrase.format(shown + (", ..." if len(values) > _MOST_SHOWN else ""))
 
     @abstractmethod
     def options(self, period: int) -> dict[str, Any]:
