@@ -1,7 +1,7 @@
 """Compiles what most tests need, once and on all cores, into Numba's cache on disk.
 
-`make test` runs it first. Otherwise every worker of pytest-xdist compiles the same functions for itself, which takes
-longer than all tests together. Where the cache is filled already, this takes a few seconds.
+`make test` runs it first. Otherwise workers of pytest-xdist that need the same function at the same time compile it
+twice. Where the cache is filled already, this takes a few seconds.
 """
 
 from __future__ import annotations
