@@ -16,9 +16,11 @@ $(VENV)/ready: pyproject.toml
 	touch $@
 
 test: install
+	$(BIN)/python tests/compile_kernels.py
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 test-slow: install
+	$(BIN)/python tests/compile_kernels.py
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
 
 lint: install

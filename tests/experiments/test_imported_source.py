@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -124,6 +125,7 @@ def test_a_change_in_an_imported_module_changes_the_key_and_no_other(package: Pa
     assert (keyed() != before) == (name in _EXPECTED)
 
 
+@cache
 def modules_of(run: Any) -> set[str]:
     path = Path(sys.modules[run.__module__].__file__)
     return names(imported_files(path, run.__module__, _PACKAGE), _PACKAGE)
