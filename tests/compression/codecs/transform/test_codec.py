@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -122,6 +122,8 @@ def test_anything_survives_under_an_error(rows: np.ndarray, size: int, rmse: flo
     size=st.integers(1, 40),
     budget=st.sampled_from([0.1, 2.0, 50.0]),
 )
+@example(rows=np.full((24, 1), 8.4e78), size=1, budget=0.1)
+@example(rows=np.full((24, 2), 1e-90), size=1, budget=0.1)
 def test_anything_survives_under_a_budget(rows: np.ndarray, size: int, budget: float) -> None:
     decoded, _, _ = sent(rows, size, bits_per_reading=budget, fast=False)
     np.testing.assert_array_equal(np.isnan(decoded), np.isnan(rows))

@@ -13,6 +13,8 @@ _FORGETTING = 0.995
 _FEWEST_ROWS = 24
 #: Steps at each look.
 _TURNS = 1
+#: Exponents of two beyond which squares overflow, or vanish.
+_LARGEST_EXPONENT = 400
 
 
 class AdaptedBasis:
@@ -97,6 +99,10 @@ def _orthonormal(rows: FloatArray) -> FloatArray:
            [ 0.8, -0.6]])
     """
     columns = np.array(rows.T)
+    exponent = int(np.frexp(np.abs(columns).max())[1])
+    if abs(exponent) > _LARGEST_EXPONENT:
+        # Their squares would not be numbers; a power of two changes nothing else.
+        columns = np.ldexp(columns, -exponent)
     # Twice, since what is nearly parallel comes out of the first pass with an error that the second takes away.
     for _ in range(2):
         for j in range(columns.shape[1]):
