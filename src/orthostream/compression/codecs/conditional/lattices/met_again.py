@@ -12,8 +12,8 @@ from orthostream.compression.codecs.conditional.lattices.sensor_lattice import S
 _CONTEXT = 32
 #: Readings below which nothing is said.
 _FEWEST = 256
-#: Share of readings that must be met again.
-_MOST = 0.95
+#: Share of readings that must be met again, in the last part of them, which is one of so many.
+_MOST, _LATELY = 0.95, 8
 #: Bits that are saved at least.
 _SAVED = 2000.0
 
@@ -50,7 +50,7 @@ def fixed_cells(current: SensorLattice, recent: FloatArray, paid: float = np.inf
     if estimate * len(cells) < _SAVED or not _met_before(cells):
         return None
     met = _met_again(cells)
-    if met[len(met) // 2 :].mean() < _MOST:
+    if met[-len(met) // _LATELY :].mean() < _MOST:
         return None
     return Linear(1, current.numerator * current.width, current.denominator, current.offset, current.single)
 
@@ -70,7 +70,7 @@ def share_new(column: FloatArray) -> float:
     if len(values) < _FEWEST or not _met_before(values):
         return 1.0
     met = _met_again(np.unique(values, return_inverse=True)[1])
-    return 1.0 - float(met.mean()) if met[len(met) // 2 :].mean() >= _MOST else 1.0
+    return 1.0 - float(met.mean()) if met[-len(met) // _LATELY :].mean() >= _MOST else 1.0
 
 
 def _met_before(cells: IntArray | FloatArray) -> bool:
