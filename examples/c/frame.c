@@ -4,7 +4,7 @@
 
 #include "ost.h"
 
-enum { TINY = 8, SHORT_ONE = 64, SHORT_TWO = 256, ESCAPE = 0xff };
+enum { TINY = 8, SHORT_ONE = 64, SHORT_TWO = 256, ESCAPE = 0x7f };
 
 static u32 crc_high_first(u32 polynomial, int bits, u32 value, u8 byte)
 {
@@ -77,7 +77,7 @@ static int is_marked(Frame *frame, Bytes data, const Checks *checks, const Chain
 static int is_unchecked(Frame *frame, Bytes data, const Checks *checks, const Chain *chain)
 {
     int alone;
-    if (data.at[0] != ESCAPE) {
+    if (data.at == data.end || data.at[0] != ESCAPE) {
         *frame = (Frame){.kind = READINGS, .body = data};
         return !!chain;
     }
@@ -91,7 +91,7 @@ static int is_unchecked(Frame *frame, Bytes data, const Checks *checks, const Ch
 void open_frame(Frame *frame, Bytes data, const Checks *checks, const Chain *chain)
 {
     u64 size = size_of_bytes(data);
-    if (size < (checks->is_unchecked ? 1 : 2) || size > LONGEST_FRAME) fail("%" PRIu64 " bytes are no frame", size);
+    if (size < (checks->is_unchecked ? 0 : 2) || size > LONGEST_FRAME) fail("%" PRIu64 " bytes are no frame", size);
     if (checks->is_unchecked) {
         if (is_unchecked(frame, data, checks, chain)) return;
     } else {

@@ -15,11 +15,12 @@ static Expectation expect(Group *g, int i, f64 before, int first)
     Expectation e = {0};
     f64 w = g->w[i], predicted = g->predicted[i], deviation = sqrt(g->variance[i]);
     f64 farthest = 8.0 * deviation + 16.0 * w;
-    if (!(fabs(predicted - before) <= farthest)) predicted = before;
+    int is_usual = g->mixture && fabs(predicted - g->mean[i]) <= 0.25 * farthest;
+    if (!(fabs(predicted - before) <= farthest) && !is_usual) predicted = before;
     e.plan = predicted;
     if (g->memories && !first) {
         e.plan = predicted + remembered(&g->memories[i]);
-        if (!(fabs(e.plan - before) <= farthest)) e.plan = predicted;
+        if (!(fabs(e.plan - before) <= farthest || fabs(e.plan - predicted) <= farthest)) e.plan = predicted;
     }
     f64 level = (e.plan - g->mean[i]) / deviation, bin = floor(level * 2.0) + 5.0;
     if (level >= -2.5) e.level_bin = (int)MIN(bin, LEVELS - 1.0);

@@ -74,9 +74,10 @@ def second_cases() -> dict[str, tuple[Any, dict[str, Any]]]:
     gaps = np.cumsum(rng.integers(990, 1010, 120)) + 5000 * np.cumsum(rng.integers(0, 20, 120) == 0)
     tenths = walk / 10.0
     other = np.random.default_rng(14)
-    jumps = np.cumsum(other.integers(-1, 2, (400, 2)) + 200 * (other.integers(0, 40, (400, 2)) == 0), axis=0)
-    digits = np.cumsum(other.integers(-(10**8), 10**8, (200, 1)), axis=0) + 80 * 10**9
-    programme = np.tile(np.repeat(other.integers(0, 4, 20), 8), 3).astype(float)[:, None]
+    jumps = np.cumsum(other.integers(-1, 2, (900, 2)) + 900 * (other.integers(0, 15, (900, 2)) == 0), axis=0)
+    spikes = other.integers(-4, 5, 400) + 3000 * (other.integers(0, 30, 400) == 0)
+    digits = np.cumsum(np.rint(1e8 * other.standard_normal((500, 1))), axis=0) + 80e9
+    programme = np.tile(np.repeat(other.integers(0, 2, 60), 8), 4).astype(float)[:, None]
     return {
         "rain": (rain, {"max_error": 0.05}),
         "switch": (switch, {"max_error": 0.5}),
@@ -91,6 +92,7 @@ def second_cases() -> dict[str, tuple[Any, dict[str, Any]]]:
         "finer_later": (finer, {"max_error": 0, "samples_per_frame": 24}),
         "large_group": (tenths[:120], {"max_error": 0.25}),
         "jumps": (jumps / 10.0, {"max_error": 0.1}),
+        "spikes": (spikes[:, None] / 10.0, {"max_error": 0}),
         "many_digits": (digits / 1e9, {"max_error": 0}),
         "programme": (programme, {"max_error": 0.25}),
         "gaps_in_time": (tenths[:120, :3], {"max_error": 0.1, "time": gaps, "samples_per_frame": 10, "key_every": 100}),

@@ -42,11 +42,14 @@ def expect(
     # A prediction that has lost its way must not lead the next one astray.
     farthest = 8.0 * deviation + 16.0 * w
     if not (abs(predicted - before) <= farthest):
-        predicted = before
+        # After a spike it may go back to where the sensor mostly is.
+        is_usual = abs(predicted - float(group.mean[i])) <= 0.25 * farthest
+        if group.mixture.ring.shape[0] == 0 or not is_usual:
+            predicted = before
     plan = predicted
     if remembers and not first:
         plan = predicted + remembered(group.memory, i)
-        if not (abs(plan - before) <= farthest):
+        if not (abs(plan - before) <= farthest or abs(plan - predicted) <= farthest):
             plan = predicted
     level = (plan - float(group.mean[i])) / deviation
     level_bin = 0

@@ -240,9 +240,7 @@ class ConditionalCodec(Codec):
             raise FrameError(f"a payload of kind {payload.kind} does not belong to this stream")
         fresh, body = self._lattices is None, payload.body
         if fresh:
-            self._lattices, numbers, body = read_affordable_opening(
-                body, self.n_sensors, self.version, self._limit
-            )
+            self._lattices, numbers, body = read_affordable_opening(body, self.n_sensors, self.version, self._limit)
             self._open(numbers)
         data = self._rules.coded(body)
         self._call["start_decoding"](self._coder, data, len(data))

@@ -21,6 +21,8 @@ _FEWEST = 16
 #: Sensors whose steps are this many times larger than those of another, or that lie this many of its deviations away,
 #: measure something else.
 _STEPS, _DEVIATIONS = 5.0, 10.0
+#: Unless they move at the same times: this correlated, and neither nearly always nor nearly never.
+_TOGETHER, _BOTH = 0.7, 0.05
 
 
 def labels_of(columns: Sequence[Column]) -> list[str]:
@@ -104,6 +106,8 @@ class _Typical(NamedTuple):
     step: float
     level: float
     deviation: float
+    moves: FloatArray
+    """1 for each sample in which it differs from the one before, 0 for the others."""
 
 
 def _typical(column: FloatArray) -> _Typical | None:
@@ -111,7 +115,12 @@ def _typical(column: FloatArray) -> _Typical | None:
     values = column[np.isfinite(column)]
     if len(values) < _FEWEST or not np.abs(values).max() < 1e150:
         return None
-    return _Typical(float(np.abs(np.diff(values)).mean()), float(np.median(values)), float(values.std()))
+    return _Typical(
+        step=float(np.abs(np.diff(values)).mean()),
+        level=float(np.median(values)),
+        deviation=float(values.std()),
+        moves=(np.diff(column) != 0.0).astype(np.float64),
+    )
 
 
 def _similar(one: _Typical | None, other: _Typical | None) -> bool:
@@ -120,4 +129,18 @@ def _similar(one: _Typical | None, other: _Typical | None) -> bool:
     small, large = sorted((one.step, other.step))
     if large > _STEPS * small:
         return False
-    return abs(one.level - other.level) <= _DEVIATIONS * max(one.deviation, other.deviation)
+    if abs(one.level - other.level) <= _DEVIATIONS * max(one.deviation, other.deviation):
+        return True
+    return _move_together(one.moves, other.moves)
+
+
+def _move_together(one: FloatArray, other: FloatArray) -> bool:
+    """Return whether two sensors stand still at the same times, as both coordinates of something that stops do.
+
+    >>> moves = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0])
+    >>> _move_together(moves, moves), _move_together(moves, 1.0 - moves), _move_together(np.ones(6), np.ones(6))
+    (True, False, False)
+    """
+    if min(one.var(), other.var()) < _BOTH:
+        return False
+    return bool(np.corrcoef(one, other)[0, 1] > _TOGETHER)
