@@ -8,15 +8,15 @@ int rehearses(f64 surprise, i64 t, int n)
     return n <= LARGEST_SMALL_GROUP || surprise > SURPRISED || t % 512 == 16 || t % 512 == 17;
 }
 
-f64 chance_alone(f64 expected, f64 scale, f64 w, i64 cell, int shape)
+f64 probability_alone(f64 expected, f64 scale, f64 w, i64 cell, int shape)
 {
     f64 centre = scale <= CENTRED * w ? floor(expected + 0.5) : 0.0;
     f64 number = floor(((f64)cell - centre) / w + 0.5);
-    f64 apart = fabs(number - (expected - centre) / w) - 8.0 * scale / w - 3.0;
-    if (apart > 0.0) {
-        f64 chance = shape == FOUR ? FAR_OUT_FOUR : FAR_OUT_TEN;
-        for (; apart >= 1.0 && chance > 1e-12; apart *= 0.5) chance *= 0.5;
-        return chance;
+    f64 excess = fabs(number - (expected - centre) / w) - 8.0 * scale / w - 3.0;
+    if (excess > 0.0) {
+        f64 probability = shape == FOUR ? FAR_OUT_FOUR : FAR_OUT_TEN;
+        for (; excess >= 1.0 && probability > 1e-12; excess *= 0.5) probability *= 0.5;
+        return probability;
     }
     f64 upper = ((number + 0.5) * w - (expected - centre)) / scale;
     return below(upper, shape) - below(upper - w / scale, shape) + LEAST * w / MAX(scale, w);

@@ -7,9 +7,9 @@ static f64 within(f64 value, f64 least, f64 most) { return value < least ? least
 
 f64 score_of(f64 upper, f64 lower, int shape)
 {
-    f64 chance = below(upper, shape) - below(lower, shape);
-    if (!(chance > 1e-9)) return 4.0;
-    return within((lower * density(lower, shape) - upper * density(upper, shape)) / chance, -1.0, 4.0);
+    f64 probability = below(upper, shape) - below(lower, shape);
+    if (!(probability > 1e-9)) return 4.0;
+    return within((lower * density(lower, shape) - upper * density(upper, shape)) / probability, -1.0, 4.0);
 }
 
 f64 score_of_narrow(f64 x, int shape)

@@ -43,13 +43,13 @@ static i64 checked(i128 time)
 
 static int tell_bit(Teller *teller, Bit *b, int bit)
 {
-    u32 ones = b->chance >> 14;
+    u32 ones = b->probability >> 14;
     if (teller->coder) {
         bit = code_bit(teller->coder, b, MOST_SEEN);
     } else {
         u64 rate = 327680 / (5 * b->seen + 8);
-        if (bit) b->chance += (u32)((4194303 - b->chance) * rate >> 16);
-        else b->chance -= (u32)(b->chance * rate >> 16);
+        if (bit) b->probability += (u32)((4194303 - b->probability) * rate >> 16);
+        else b->probability -= (u32)(b->probability * rate >> 16);
         if (b->seen < MOST_SEEN) b->seen++;
     }
     teller->cost += (i64)floor(16 * log2(256 / ((bit ? ones : 255 - ones) + 0.5)) + 0.5);
@@ -132,7 +132,7 @@ static i128 likely(AdaptiveTimes *t)
     Bit *b;
     i128 asked;
     for (int number = 0; question(t, number, &b, &asked); number++)
-        if (b->chance >= EVEN_CHANCE) return asked;
+        if (b->probability >= EVEN_PROBABILITY) return asked;
     return t->nominal;
 }
 

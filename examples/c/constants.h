@@ -18,7 +18,7 @@ enum { WORK_PER_BYTE = 64, WORK_PER_SAMPLE = 12, WORK_PER_START = 8 };
 enum { FREE_WORK = 1 << 17, WORK_PER_GROUP = 512, WORK_OF_SMALL = 16, WORK_OF_LARGE = 3 };
 
 /* range_coder, presence, raw_reading. */
-enum { TOTAL = 65536, RAREST = 24, EVEN_CHANCE = 1 << 21, RARE_CHANCE = 83886, INTEGER_BITS = 39, KEPT_FREE = 256 };
+enum { TOTAL = 65536, RAREST = 24, EVEN_PROBABILITY = 1 << 21, RARE_PROBABILITY = 83886, INTEGER_BITS = 39, KEPT_FREE = 256 };
 enum { CONTEXTS = 288, TOP = 16, ENDING = 29 };
 
 /* group_state, learning. */

@@ -75,7 +75,7 @@ Group *open_group(const u32 *sensors, int n, const Lattice *lattices, int period
     }
     for (int k = 0; k < LEVELS; k++) g->level_factors[k] = 1.0;
     for (int k = 0; k < STIRS; k++) g->stir_factors[k] = 1.0;
-    for (int k = 0; k < CONTEXTS; k++) g->presence[k] = (Bit){RARE_CHANCE, 0};
+    for (int k = 0; k < CONTEXTS; k++) g->presence[k] = (Bit){RARE_PROBABILITY, 0};
     make_even(g->raw, 2);
     make_even(g->first_bits, INTEGER_BITS);
     make_even(&g->same_top, 1);

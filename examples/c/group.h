@@ -15,7 +15,7 @@ i64 code_cell(Coder *coder, Bit *escapes, f64 centre, f64 scale, int shape);
 
 void make_tables(void);
 i32 squash(i32 logit);
-i32 logit_of_chance(u32 chance);
+i32 logit_of_probability(u32 probability);
 i32 logit_of(f64 share);
 f64 log2_of(f64 x);
 int code_known(Coder *coder, u32 ones, int bit);
@@ -75,7 +75,7 @@ void remember(Memory *memory, int i, i64 t, f64 step, f64 error, f64 condition, 
 /* account.c */
 
 int rehearses(f64 surprise, i64 t, int n);
-f64 chance_alone(f64 expected, f64 scale, f64 w, i64 cell, int shape);
+f64 probability_alone(f64 expected, f64 scale, f64 w, i64 cell, int shape);
 void compare(Mixture *m, int i, int n, f64 alone, int is_centred);
 f64 shape_account(f64 account, f64 upper, f64 lower, f64 deviation);
 int chosen_shape(int shape, f64 account);
@@ -88,7 +88,7 @@ void code_presence(Coder *coder, Absence *absences, Bit *bits, int n, int *gone)
 
 /* group.c: the state, of which `mixture` and `memories` are NULL where there are none. */
 
-typedef struct { f64 scale, trust, error, basis, condition, spread, correction, jump, whole; } Fact;
+typedef struct { f64 scale, trust, error, basis, condition, spread, correction, jump, unlimited; } Fact;
 
 struct Group {
     int n, ring, version, shape;

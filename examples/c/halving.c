@@ -74,7 +74,7 @@ i64 code_mixed(Coder *coder, Mixture *m, int i, f64 centre, f64 scale, i64 cell)
     i64 size = (i64)1 << block, middle = (i64)floor(centre / (f64)size + 0.5);
     i64 low = (middle - 1) * size, high = (middle + 1) * size;
     Bit *escape = &m->escapes[INTEGER_BITS];
-    u32 ones = MIN(MAX(escape->chance >> 6, 4), TOTAL - 4);
+    u32 ones = MIN(MAX(escape->probability >> 6, 4), TOTAL - 4);
     int outside = code_known(coder, ones, cell < low || cell >= high);
     m->cost -= log2_of((f64)(outside ? ones : TOTAL - ones) / 65536.0);
     move_bit(escape, outside, 250);

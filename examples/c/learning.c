@@ -107,14 +107,14 @@ void learn(Group *g)
     if (t == 0) return;
     for (int i = 0; i < n; i++) {
         Fact *fact = &g->facts[i];
-        f64 w = g->w[i], error = fact->error / fact->scale, whole = fact->whole / fact->scale;
+        f64 w = g->w[i], error = fact->error / fact->scale, unlimited = fact->unlimited / fact->scale;
         error = MAX(error, -12.0);
         fact->error = MIN(error, 12.0);
         if (fact->trust > 0.0) {
-            f64 square = fact->error * fact->error, whole_square = whole * whole;
+            f64 square = fact->error * fact->error, unlimited_square = unlimited * unlimited;
             total += MIN(square, 16.0);
-            large += MIN(whole_square, VERY_FAR);
-            if (whole_square > VERY_FAR) far += 1.0;
+            large += MIN(unlimited_square, VERY_FAR);
+            if (unlimited_square > VERY_FAR) far += 1.0;
             there += 1.0;
             fact->trust = fact->trust / (fact->scale * fact->scale * g->covariance[i * n + i] + 0.1 * w * w);
         }

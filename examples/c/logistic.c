@@ -28,7 +28,7 @@ void make_tables(void)
 
 i32 squash(i32 logit) { return squashed[logit + LARGEST_LOGIT]; }
 
-i32 logit_of_chance(u32 chance) { return logits[chance >> 6]; }
+i32 logit_of_probability(u32 probability) { return logits[probability >> 6]; }
 
 i32 logit_of(f64 share)
 {

@@ -64,7 +64,7 @@ int mixed_bit(Coder *coder, Mixture *m, int which, int n_sources, int bit)
 {
     i64 *weights = m->weights[which], inputs[N_SOURCES], total = 0;
     for (int j = 0; j < n_sources; j++) {
-        inputs[j] = j ? logit_of_chance(m->sources[j]->chance) : m->first_input;
+        inputs[j] = j ? logit_of_probability(m->sources[j]->probability) : m->first_input;
         total += weights[j] * inputs[j];
     }
     i64 logit = MIN(MAX(total >> 16, -LARGEST_LOGIT), LARGEST_LOGIT - 1);

@@ -90,7 +90,7 @@ int check_end(Bytes file, Frame *index, const Checks *checks, const Header *head
 /* range_coder.c */
 
 typedef struct { Bytes bytes; u64 code, width; } Coder;
-typedef struct { u32 chance, seen; } Bit;
+typedef struct { u32 probability, seen; } Bit;
 
 Coder start_coder(Bytes bytes);
 u64 point(const Coder *coder);

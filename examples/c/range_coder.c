@@ -1,7 +1,7 @@
 /* The range coder, adaptive bits and adaptive integers. */
 #include "ost.h"
 
-static const Bit EVEN = {EVEN_CHANCE, 0};
+static const Bit EVEN = {EVEN_PROBABILITY, 0};
 
 static u64 next_byte(Coder *coder) { return coder->bytes.at < coder->bytes.end ? *coder->bytes.at++ : 0; }
 
@@ -47,14 +47,14 @@ u64 code_bits(Coder *coder, int n_bits)
 void move_bit(Bit *b, int bit, u32 limit)
 {
     u64 rate = 327680 / (5 * b->seen + 8);
-    if (bit) b->chance += (u32)((4194303 - b->chance) * rate >> 16);
-    else b->chance -= (u32)(b->chance * rate >> 16);
+    if (bit) b->probability += (u32)((4194303 - b->probability) * rate >> 16);
+    else b->probability -= (u32)(b->probability * rate >> 16);
     if (b->seen < limit) b->seen++;
 }
 
 int code_bit(Coder *coder, Bit *b, u32 limit)
 {
-    u64 ones = MIN(MAX(b->chance >> 6, RAREST), TOTAL - RAREST);
+    u64 ones = MIN(MAX(b->probability >> 6, RAREST), TOTAL - RAREST);
     int bit = point(coder) < ones;
     if (bit) narrow(coder, 0, ones);
     else narrow(coder, ones, TOTAL - ones);

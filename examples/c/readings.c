@@ -81,7 +81,7 @@ static f64 adapt(Group *g, int i, const Expectation *e, i64 cell)
     adapt_scale(g, i, score, e->level_bin, e->stir_bin);
     f64 trust = 11.0 / (10.0 + error * error / (s * s + 0.05 * w * w)), most = 6.0 * s;
     fact->trust = MIN(trust, 1.0);
-    fact->whole = (expected - e->plan) + error;
+    fact->unlimited = (expected - e->plan) + error;
     fact->jump = jump_of(g, i, error, s);
     error = error > most ? most : error < -most ? -most : error;
     fact->error = (expected - e->plan) + error;
@@ -109,7 +109,7 @@ static void settle_accounts(Group *g, int i, const Expectation *e, i64 cell, int
             look_around(g, i, e);
             code_mixed(NULL, m, i, e->expected / w, e->s / w, index);
         }
-        compare(m, i, g->n, chance_alone(e->expected, e->s, w, cell, g->shape), w > 1.0 && e->s <= CENTRED * w);
+        compare(m, i, g->n, probability_alone(e->expected, e->s, w, cell, g->shape), w > 1.0 && e->s <= CENTRED * w);
         m->around.asked++;
     }
     int repeats = take_cell(m, i, index);

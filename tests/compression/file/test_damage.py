@@ -82,14 +82,14 @@ def check_recovered(data: bytes, damaged: bytes, place: int, keys: list[Key]) ->
 @pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("has_end", [True, False])
 def test_a_damaged_byte_costs_no_more_than_up_to_the_next_key(data: bytes, count: int, has_end: bool) -> None:
-    chance = random.Random(count)
+    chooser = random.Random(count)
     keys = keys_of(data)
     header = StreamHeader.read(data)[1]
     end = all_of(data)[2].end_of_frames
     for _ in range(count):
-        place = chance.randrange(header, len(data) if has_end else end)
+        place = chooser.randrange(header, len(data) if has_end else end)
         damaged = bytearray(data if has_end else data[:end])
-        damaged[place] ^= chance.randrange(1, 256)
+        damaged[place] ^= chooser.randrange(1, 256)
         if has_end:
             check_recovered(data, bytes(damaged), place, keys)
             continue
@@ -257,11 +257,11 @@ def test_forged_counts_are_noticed(data: bytes, change: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_hostile_bytes_after_a_header(data: bytes, seed: int) -> None:
-    chance = random.Random(seed)
+    chooser = random.Random(seed)
     header = data[: StreamHeader.read(data)[1]]
     for _ in range(60):
-        tail = chance.choice([b"", bytes([chance.randrange(256), 0, 0]) + b"E", data[-30:]])
-        hostile = header + chance.randbytes(chance.randrange(300)) + tail
+        tail = chooser.choice([b"", bytes([chooser.randrange(256), 0, 0]) + b"E", data[-30:]])
+        hostile = header + chooser.randbytes(chooser.randrange(300)) + tail
         for recover in (False, True):
             try:
                 values, _, reader = all_of(hostile, recover=recover)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import signal
 
-from orthostream.compression.kernel.account import chance_alone, chosen_shape, compare, rehearses, shape_account
+from orthostream.compression.kernel.account import chosen_shape, compare, probability_alone, rehearses, shape_account
 from orthostream.compression.kernel.memory import LARGEST_SMALL_GROUP, new_memory
 from orthostream.compression.kernel.mixture import new_mixture
 from orthostream.compression.kernel.student import FOUR, TEN
@@ -80,7 +80,7 @@ class TestAccount:
             cells = np.arange(-400, 400) * int(width)
             if scale <= 1.5 * width:
                 cells += round(expected)
-            total = sum(chance_alone(expected, scale, width, int(cell), TEN) for cell in cells)
+            total = sum(probability_alone(expected, scale, width, int(cell), TEN) for cell in cells)
             assert abs(total - 1.0) < 1e-3
 
     def test_small_groups_always_rehearse(self) -> None:

@@ -126,23 +126,23 @@ def test_odd_headers(target: str, version: int) -> None:
                 assert decoder.header is None
 
 
-def mutated(body: bytes, chance: random.Random) -> bytes:
+def mutated(body: bytes, chooser: random.Random) -> bytes:
     """Return bytes like others: with bits flipped, cut, replaced, or followed by more."""
     data = bytearray(body)
-    way = chance.randrange(6)
+    way = chooser.randrange(6)
     if way == 0:
-        for _ in range(chance.randrange(1, 4)):
-            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        for _ in range(chooser.randrange(1, 4)):
+            data[chooser.randrange(len(data))] ^= 1 << chooser.randrange(8)
     elif way == 1:
-        del data[chance.randrange(len(data)) :]
+        del data[chooser.randrange(len(data)) :]
     elif way == 2:
-        data = bytearray(chance.randbytes(chance.randrange(200)))
+        data = bytearray(chooser.randbytes(chooser.randrange(200)))
     elif way == 3:
-        data += chance.randbytes(chance.randrange(50))
+        data += chooser.randbytes(chooser.randrange(50))
     elif way == 4:
-        data = bytearray([chance.choice([0, 255])]) * chance.randrange(300)
+        data = bytearray([chooser.choice([0, 255])]) * chooser.randrange(300)
     else:
-        data[8:] = b"\xff" * chance.randrange(300)
+        data[8:] = b"\xff" * chooser.randrange(300)
     return bytes(data)
 
 
@@ -162,18 +162,18 @@ def test_frames_with_a_right_checksum(target: str, timed: bool, make_readings: M
             opened.append(decoder.open_frame(data))
             decoder.push(data)
             frames.append(data)
-    chance = random.Random(1)
+    chooser = random.Random(1)
     for _ in range(120):
-        place = chance.randrange(len(frames))
+        place = chooser.randrange(len(frames))
         decoder.push(encoder.header)
         for data in frames[:place]:
             decoder.push(data)
         kind, flags, body = opened[place]
-        if chance.random() < 0.2:
-            flags = chance.choice([0, RESTART, TIMED, RESTART | TIMED])
-        if chance.random() < 0.1:
-            kind = chance.randrange(3)
-        body = mutated(body or b"\0", chance)
+        if chooser.random() < 0.2:
+            flags = chooser.choice([0, RESTART, TIMED, RESTART | TIMED])
+        if chooser.random() < 0.1:
+            kind = chooser.randrange(3)
+        body = mutated(body or b"\0", chooser)
         if kind == READINGS and not flags:
             data = decoder.checks.pack_plain(body, decoder.chain)
         else:
@@ -236,12 +236,12 @@ def test_a_frame_never_becomes_more_than_a_megabyte() -> None:
 def test_a_lattice_of_huge_numbers() -> None:
     body = bytearray([0, 1, 1, 0])
     body += np.array([1e308, 1e-308, 0.0]).tobytes() + b"\1"
-    chance = random.Random(0)
+    chooser = random.Random(0)
     for _ in range(50):
         decoder = Decoder()
         decoder.push(Encoder(1, max_error=1.0).header)
         try:
-            decoder.push(decoder.checks.pack_marked(READINGS, RESTART, bytes(body) + chance.randbytes(40)))
+            decoder.push(decoder.checks.pack_marked(READINGS, RESTART, bytes(body) + chooser.randbytes(40)))
         except FrameError:
             continue
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from orthostream._typing import FloatArray
 
@@ -34,6 +34,12 @@ class Codec(ABC):
     most_samples: int = 1 << 17
     #: Whether starting again would make what follows smaller.
     wants_restart: bool = False
+    #: What payloads that change something bring, for reports.
+    update_component: ClassVar[str] = "dictionary"
+
+    def component(self, kind: int) -> str:
+        """Return what payloads of a kind bring, for reports."""
+        return "readings" if kind == READINGS else self.update_component if kind == UPDATE else "dictionary"
 
     def most_first_samples(self, rows: FloatArray) -> int:
         """Return how many of some samples `encode` should take at most after a restart."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from orthostream.compression.codecs.codec import READINGS, UPDATE, Codec
+from orthostream.compression.codecs.codec import Codec
 from orthostream.compression.codecs.conditional.codec import ConditionalCodec
 from orthostream.compression.codecs.conditional.groups import labels_of
 from orthostream.compression.codecs.conditional.resolution import Resolution
@@ -20,19 +20,6 @@ MOST_SENSORS = 8192
 MOST_PERIOD = 4096
 #: Readings of the last period that are kept for all sensors together.
 MOST_REMEMBERED = 1 << 22
-#: What updates bring, where it is not the way to the next dictionary.
-_UPDATES = {"conditional": "lattice changes"}
-
-
-def component_of(name: str, kind: int) -> str:
-    """Return what payloads of a kind bring in the stream of a codec, for reports.
-
-    >>> component_of("paper", UPDATE), component_of("conditional", UPDATE)
-    ('dictionary', 'lattice changes')
-    """
-    if kind == READINGS:
-        return "readings"
-    return _UPDATES.get(name, "dictionary") if kind == UPDATE else "dictionary"
 
 
 def new_codec(

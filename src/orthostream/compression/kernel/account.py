@@ -16,7 +16,7 @@ ALLOCATES = False
 #: The scale of a bell curve, by its shape, as a share of the standard deviation.
 SCALES = (0.7071067811865476, 0.8944271909999159)
 
-#: The probability beyond 8 scales of a bell curve, by its shape, as far as there is one cell for it.
+#: Probability of the nearest cell beyond 8 scales, by the shape of the curve; halved each time the distance doubles.
 _FAR_OUT = (1.6e-4, 1.5e-6)
 
 #: Bits that a way must lead by before it replaces the other.
@@ -37,20 +37,19 @@ def rehearses(surprise: float, t: int, n: int) -> bool:
     return t % 512 == 16 or t % 512 == 17
 
 
-def chance_alone(expected: float, scale: float, w: float, cell: int, shape: int) -> float:
+def probability_alone(expected: float, scale: float, w: float, cell: int, shape: int) -> float:
     """Return the probability that the bell curve alone gives a cell, from its own choice of cells."""
     centre = 0
     if scale <= CENTRED * w:
         centre = math.floor(expected + 0.5)
     number = math.floor((float(cell) - float(centre)) / w + 0.5)
-    apart = abs(number - (expected - float(centre)) / w) - 8.0 * scale / w - 3.0
-    if apart > 0.0:
-        # One more bit each time that it is twice as far.
-        chance = _FAR_OUT[shape]
-        while apart >= 1.0 and chance > 1e-12:
-            chance *= 0.5
-            apart *= 0.5
-        return chance
+    excess = abs(number - (expected - float(centre)) / w) - 8.0 * scale / w - 3.0
+    if excess > 0.0:
+        probability = _FAR_OUT[shape]
+        while excess >= 1.0 and probability > 1e-12:
+            probability *= 0.5
+            excess *= 0.5
+        return probability
     upper = ((number + 0.5) * w - (expected - float(centre))) / scale
     return below(upper, shape) - below(upper - w / scale, shape) + _LEAST * w / max(scale, w)
 

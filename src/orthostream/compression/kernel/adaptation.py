@@ -10,18 +10,18 @@ from orthostream.compression.kernel.student import FOUR, below, density
 #: Compiled without memory management: nothing here makes arrays while it codes.
 ALLOCATES = False
 
-#: Cells that are so many times narrower than the bell curve are told by its density.
+#: A cell narrower than the scale of the curve by this factor is scored by the density.
 NARROW = 1024.0
 
 
-def score_of(upper: float, lower: float, chance: float, shape: int) -> float:
+def score_of(upper: float, lower: float, probability: float, shape: int) -> float:
     """Return how much too narrow (above 0) or too wide the bell curve was for a cell between two edges.
 
     It is the derivative of the logarithm of the cell's probability by that of the scale.
     """
-    if not chance > 1e-9:
+    if not probability > 1e-9:
         return 4.0
-    score = (lower * density(lower, shape) - upper * density(upper, shape)) / chance
+    score = (lower * density(lower, shape) - upper * density(upper, shape)) / probability
     if score < -1.0:
         return -1.0
     return 4.0 if score > 4.0 else score
@@ -35,7 +35,7 @@ def score_of_narrow(x: float, shape: int) -> float:
     return 4.0 if score > 4.0 else score
 
 
-def chance_of(upper: float, lower: float, shape: int) -> float:
+def probability_of(upper: float, lower: float, shape: int) -> float:
     """Return the probability of the cell between two edges."""
     return below(upper, shape) - below(lower, shape)
 

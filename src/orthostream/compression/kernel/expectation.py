@@ -18,7 +18,7 @@ _DRIFT = 2251799813685248.0  # 2**51
 #: What is known of each sensor in a sample, as rows of ``facts``: the scale of its errors, how much it is trusted, its
 #: error; the prediction without the memory, what other sensors added to it, and the spread of errors in time; what
 #: sensors coded before it say of it, in scales; its error if that is a jump, and its error without any limit.
-SCALE, TRUST, ERROR, BASIS, CONDITION, SPREAD, CORRECTION, JUMP, WHOLE = range(9)
+SCALE, TRUST, ERROR, BASIS, CONDITION, SPREAD, CORRECTION, JUMP, UNLIMITED = range(9)
 N_FACTS = 9
 
 

@@ -18,11 +18,11 @@ _FAR, _KNOWN = 12.0, 100
 _KEEP = 0.99
 
 
-def jump_of(group: Group, i: int, error: float, spread: float, w: float) -> float:
+def jump_of(group: Group, i: int, error: float, scale: float, w: float) -> float:
     """Return the error of a reading if it is a jump, 0 otherwise; format version 1 has no jumps."""
     if group.mixture.ring.shape[0] == 0 or group.seen[i] < _KNOWN:
         return 0.0
-    return error if abs(error) > _FAR * (spread + 0.5 * w) else 0.0
+    return error if abs(error) > _FAR * (scale + 0.5 * w) else 0.0
 
 
 def leaves_out_jumps(group: Group) -> bool:

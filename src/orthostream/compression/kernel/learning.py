@@ -10,8 +10,9 @@ from orthostream._typing import FloatArray
 from orthostream.compression.kernel.group_state import N_FEATURES, SAMPLES, Group
 from orthostream.compression.kernel.rows import add_products, factorise, move_towards_products, solve
 
-#: Samples at the start in which spreads grow faster if most errors are far out; squares of errors that are far out.
+#: First samples, in which spreads may grow faster.
 _START = 16
+#: Squared error, in scales, that counts as far out.
 _VERY_FAR = 400.0
 
 
@@ -23,11 +24,11 @@ def learn(
     errors: FloatArray,
     scales: FloatArray,
     trust: FloatArray,
-    whole: FloatArray,
+    unlimited: FloatArray,
 ) -> None:
     """Take a sample in: the regression in time, the spread of each sensor's errors, and how they go together.
 
-    ``errors`` are limited, ``whole`` are the same without a limit.
+    ``errors`` are limited, ``unlimited`` are the same without a limit.
     """
     n = len(last)
     samples = int(group.clock[SAMPLES])
@@ -40,13 +41,13 @@ def learn(
     large = 0.0
     for i in range(n):
         scale = float(scales[i])
-        share = float(whole[i]) / scale
+        in_scales = float(unlimited[i]) / scale
         errors[i] = min(max(float(errors[i]) / scale, -12.0), 12.0)
         w = float(width[i])
         if trust[i] > 0.0:
             total += min(float(errors[i]) * float(errors[i]), 16.0)
-            large += min(share * share, _VERY_FAR)
-            if share * share > _VERY_FAR:
+            large += min(in_scales * in_scales, _VERY_FAR)
+            if in_scales * in_scales > _VERY_FAR:
                 far += 1.0
             there += 1.0
             trust[i] /= scale * scale * float(group.covariance[i, i]) + 0.1 * w * w

@@ -32,7 +32,7 @@ _FULL = 1 << 48
 _NARROW = 1 << 40
 _HALF = 1 << 47
 #: The highest bit of the first byte.
-FLIPPED = 128
+TOP_BIT = 128
 
 
 def start_encoding(coder: IntArray) -> None:
@@ -105,7 +105,7 @@ def point(coder: IntArray) -> int:
 
 
 def position_in_bits(coder: IntArray) -> float:
-    """Return how many bits a coder has written or read; of interest to people, never to a decoder."""
+    """Return how many bits a coder has written or read: for reports and encoders, never for a decoder."""
     return 8.0 * float(coder[AT]) + 48.0 - math.log2(float(coder[WIDTH]))
 
 
@@ -147,14 +147,14 @@ def finish_encoding(coder: IntArray, buffer: ByteArray) -> int:
 
 
 def finish_centred(coder: IntArray, buffer: ByteArray) -> int:
-    """Write the end, with the highest bit of all flipped; return how many bytes there are in all.
+    """Finish, flip the top bit, drop trailing zeros; return how many bytes there are in all.
 
-    Nothing at all then stands for the middle of the interval, where the likeliest readings are.
+    No bytes then stand for the middle of the interval, where the likeliest readings are.
     """
     if coder[AT] == 0 and coder[LOW] <= _HALF < coder[LOW] + coder[WIDTH]:
         return 0
     at = max(finish_encoding(coder, buffer), 1)
-    buffer[0] ^= FLIPPED
+    buffer[0] ^= TOP_BIT
     while at > 0 and buffer[at - 1] == 0:
         at -= 1
     coder[AT] = at
@@ -175,8 +175,8 @@ def code_bit(coder: IntArray, buffer: ByteArray, bits: IntArray, index: int, lim
     """
     entry = int(bits[index])
     seen = entry & 255
-    chance = entry >> 8
-    ones = chance >> 6
+    probability = entry >> 8
+    ones = probability >> 6
     if ones < _RAREST:
         ones = _RAREST
     elif ones > TOTAL - _RAREST:
@@ -185,13 +185,13 @@ def code_bit(coder: IntArray, buffer: ByteArray, bits: IntArray, index: int, lim
         bit = 1 if point(coder) < ones else 0
     if bit != 0:
         code_interval(coder, buffer, 0, ones)
-        chance += ((4194303 - chance) * int(RATES[seen])) >> 16
+        probability += ((4194303 - probability) * int(RATES[seen])) >> 16
     else:
         code_interval(coder, buffer, ones, TOTAL - ones)
-        chance -= (chance * int(RATES[seen])) >> 16
+        probability -= (probability * int(RATES[seen])) >> 16
     if seen < limit:
         seen += 1
-    bits[index] = (chance << 8) | seen
+    bits[index] = (probability << 8) | seen
     return bit
 
 

@@ -7,14 +7,21 @@ from typing import Any
 
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.kernel.account import chosen_shape, rehearses
-from orthostream.compression.kernel.adaptation import NARROW, adapt_scale, chance_of, follow, score_of, score_of_narrow
+from orthostream.compression.kernel.adaptation import (
+    NARROW,
+    adapt_scale,
+    follow,
+    probability_of,
+    score_of,
+    score_of_narrow,
+)
 from orthostream.compression.kernel.expectation import (
     CORRECTION,
     ERROR,
     JUMP,
     SCALE,
     TRUST,
-    WHOLE,
+    UNLIMITED,
     centre_of,
     expect,
     width_of_curve,
@@ -138,7 +145,7 @@ def _adapt(
     if group.mixture.ring.shape[0] > 0 and spread > NARROW * w:
         score = score_of_narrow(0.5 * (upper + lower), shape)
     else:
-        score = score_of(upper, lower, chance_of(upper, lower, shape), shape)
+        score = score_of(upper, lower, probability_of(upper, lower, shape), shape)
     known = float(cell)
     if number == 0 and w > 1.0 and not mixes:
         known += 0.5 * (expected - known)
@@ -148,7 +155,7 @@ def _adapt(
     adapt_scale(group, i, float(group.ratio[i]), score, bins[0], bins[1])
     facts[TRUST, i] = min(11.0 / (10.0 + (error * error) / (spread * spread + 0.05 * w * w)), 1.0)
     most = 6.0 * spread
-    facts[WHOLE, i] = (expected - plan) + error
+    facts[UNLIMITED, i] = (expected - plan) + error
     facts[JUMP, i] = jump_of(group, i, error, spread, w)
     if error > most:
         error = most

@@ -53,7 +53,7 @@ def _follow(mixture: Mixture, i: int, at: int, cell: int) -> None:
     trail = (int(mixture.trail[i]) * 352 + (cell + 1) * 0x2F0B4C47) & 0xFFFFFFFF
     mixture.trail[i] = trail
     place = _place(trail, i)
-    # This one after 31 more.
+    # The long trail forgets a cell after 31 more.
     long_trail = (int(mixture.long_trail[i]) * 22 + (cell + 1) * 0x2F0B4C47) & 0xFFFFFFFF
     mixture.long_trail[i] = long_trail
     long_place = _place(long_trail, i)
@@ -70,7 +70,7 @@ def _place(trail: int, i: int) -> int:
 
 
 def _look_for(mixture: Mixture, i: int, at: int, earlier: int, least: int) -> None:
-    """Follow the cells from ``earlier`` on if those before it are the last cells, at least so many of them."""
+    """Follow the stretch from ``earlier`` on if at least ``least`` cells before it equal the last ones."""
     size = mixture.ring.shape[1]
     if 0 < earlier < at and at - earlier < size - _COMPARED:
         length = 0

@@ -27,7 +27,7 @@ from orthostream.compression.kernel.expectation import (
     SCALE,
     SPREAD,
     TRUST,
-    WHOLE,
+    UNLIMITED,
 )
 from orthostream.compression.kernel.features import features_of, prediction
 from orthostream.compression.kernel.group_state import CORRUPT, N_FEATURES, SAMPLES, Group
@@ -102,7 +102,7 @@ def code_sample(
     position = group.history[t % group.history.shape[0]]
     left_out = 1.0 if leaves_out_jumps(group) else 0.0
     judge_jumps(group, plans, position, facts)
-    learn(group, features, last, position, facts[ERROR], facts[SCALE], facts[TRUST], facts[WHOLE])
+    learn(group, features, last, position, facts[ERROR], facts[SCALE], facts[TRUST], facts[UNLIMITED])
     if group.memory.steps.shape[0] > 0 and t > 0:
         for i in range(n):
             if facts[SPREAD, i] > 0.0:

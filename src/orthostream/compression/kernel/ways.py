@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from orthostream._typing import ByteArray, IntArray
-from orthostream.compression.kernel.account import CENTRED, SCALES, chance_alone, compare, shape_account
+from orthostream.compression.kernel.account import CENTRED, SCALES, compare, probability_alone, shape_account
 from orthostream.compression.kernel.group_state import CURVE, SAMPLES, Group
 from orthostream.compression.kernel.halving import code_mixed
 from orthostream.compression.kernel.memory import LARGEST_SMALL_GROUP
@@ -60,7 +60,7 @@ def _settle_accounts(
         if mixture.mixes[i] == 0:
             look_around(group, i, w, bins)
             code_mixed(rehearsal, buffer, mixture, i, expected / w, spread / w, index)
-        alone = chance_alone(expected, spread, w, cell, int(group.clock[CURVE]))
+        alone = probability_alone(expected, spread, w, cell, int(group.clock[CURVE]))
         compare(mixture, i, n, alone, w > 1.0 and spread <= CENTRED * w)
         mixture.around[ASKED] += 1
         mixture.around[REPEATED] += take_cell(mixture, i, index)

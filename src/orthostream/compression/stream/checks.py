@@ -180,20 +180,20 @@ class Unchecked(VersionTwo):
     """
 
     least = 0
-    _ESCAPE = 0x7F
+    _ESCAPE = b"\x7f"
 
     def pack_plain(self, body: bytes, chain: Chain) -> bytes:
-        return self.pack_marked(READINGS, 0, body, chain) if body[:1] == bytes([self._ESCAPE]) else body
+        return self.pack_marked(READINGS, 0, body, chain) if body.startswith(self._ESCAPE) else body
 
     def pack_marked(self, kind: int, flags: int, body: bytes, chain: Chain | None = None) -> bytes:
         raw = bytes([kind | flags]) + body
         check = check_32(raw, self.start.seed ^ _MARKED_START) if stands_alone(kind, flags) else b""
-        return bytes([self._ESCAPE]) + raw + check
+        return self._ESCAPE + raw + check
 
     def open(self, data: bytes, chain: Chain | None) -> Frame:
         if not self.least <= len(data) <= LONGEST:
             raise FrameError(f"{len(data)} bytes are no frame")
-        if data[:1] != bytes([self._ESCAPE]):
+        if not data.startswith(self._ESCAPE):
             if chain is not None:
                 return Frame(READINGS, 0, data)
             raise FrameError("frames before this one are missing; one that restarts the state is needed")
@@ -207,4 +207,4 @@ class Unchecked(VersionTwo):
         return Frame(data[1] & 7, data[1] & (RESTART | TIMED), data[2:])
 
     def open_alone(self, data: bytes) -> Frame | None:
-        return super().open_alone(data[1:]) if data[:1] == bytes([self._ESCAPE]) else None
+        return super().open_alone(data[1:]) if data.startswith(self._ESCAPE) else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.compression.codecs.codec import READINGS, Codec, Payload
-from orthostream.compression.codecs.registry import MOST_SENSORS, component_of, decoding_codec
+from orthostream.compression.codecs.registry import MOST_SENSORS, decoding_codec
 from orthostream.compression.errors import FrameError
 from orthostream.compression.stream.body import read_body
 from orthostream.compression.stream.chain import Chain
@@ -190,7 +190,7 @@ class Decoder:
             times = np.array(state.times.decode(body.section, len(values)), dtype=np.int64)
         chain = self._checks.after(state.chain, frame, data, state.codec.digest if frame.kind == READINGS else None)
         sample = (state.sample if body.sample is None else body.sample) + len(values)
-        self._parts = body.parts(component_of(self.header.codec, frame.kind), len(data))
+        self._parts = body.parts(self.codec.component(frame.kind), len(data))
         return Readings(values, times), state._replace(chain=chain, sample=sample)
 
     def state(self) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from orthostream._typing import FloatArray
 from orthostream.compression.codecs.codec import READINGS, Codec, Payload
-from orthostream.compression.codecs.registry import component_of
 from orthostream.compression.stream.body import Body
 from orthostream.compression.stream.chain import Chain
 from orthostream.compression.stream.frame import RESTART, TIMED
@@ -70,7 +69,6 @@ class Framing:
         self.chain = self.checks.start
         self.sent: Chain | None = None
         self.restarting = True
-        self._codec_name = header.codec
         self._is_numbered = version.is_numbered
         self._times = version.times() if header.schema.time is not None else None
         self._key_every = key_every
@@ -109,7 +107,7 @@ class Framing:
             digest = self.codec.digest if payload.kind == READINGS else None
             self.chain = self.checks.after(self.chain, frame, data, digest)
             framed.frames.append(SentFrame(data, key, self._n_frames + len(framed.frames)))
-            framed.spent.extend(body.parts(component_of(self._codec_name, payload.kind), len(data)).items())
+            framed.spent.extend(body.parts(self.codec.component(payload.kind), len(data)).items())
             restart = False
         return framed
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO
 
@@ -84,8 +83,7 @@ class SavedEncoder:
                 waiting=check_readings(content["waiting"], len(schema.columns)),
                 waiting_times=[int(time) for time in content["waiting_times"]],
                 done=[_sent_frame(*each) for each in content["done"]],
-                # Encoders saved before relative errors were measured do not know theirs.
-                achieved=Achieved(**({"max_relative_error": math.nan} | content["achieved"])),
+                achieved=Achieved(**content["achieved"]),
                 header=StreamHeader.read(content["header"].tobytes())[0] if has_begun else None,
                 framing=content["framing"] if has_begun else None,
             )

@@ -76,13 +76,13 @@ class Learning:
     def bit(self, bits: list[int], index: int, bit: int) -> tuple[int, int]:
         """Learn from a bit; return it and what it would have cost."""
         entry = bits[index]
-        seen, chance, likely = entry & 255, entry >> 8, entry >> 22
+        seen, probability, likely = entry & 255, entry >> 8, entry >> 22
         rate = 327680 // (5 * seen + 8)
         if bit:
-            chance += ((4194303 - chance) * rate) >> 16
+            probability += ((4194303 - probability) * rate) >> 16
         else:
-            chance -= (chance * rate) >> 16
-        bits[index] = (chance << 8) | (seen + 1 if seen < _LIMIT else seen)
+            probability -= (probability * rate) >> 16
+        bits[index] = (probability << 8) | (seen + 1 if seen < _LIMIT else seen)
         return bit, _COSTS[likely if bit else 255 - likely]
 
     def plain(self, value: int, n_bits: int) -> int:

@@ -24,7 +24,7 @@ from orthostream.compression.codecs.conditional.opening import opening_to_bytes,
 from orthostream.compression.codecs.conditional.remap import remap
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.codecs.conditional.rules import RULES
-from orthostream.compression.codecs.conditional.watch import LatticeWatch
+from orthostream.compression.codecs.conditional.watch import LatticeWatch, bits_of_sensors
 from orthostream.compression.codecs.plain_state import arrays_of, checked_bytes, set_values, values_of
 from orthostream.compression.errors import FrameError
 from orthostream.compression.kernel.group_state import CORRUPT, HASH, Group, new_group
@@ -67,6 +67,8 @@ class ConditionalCodec(Codec):
         Whether readings have left the lattice that was chosen for them, so that a new one would pay.
     """
 
+    update_component = "lattice changes"
+
     def __init__(
         self,
         n_sensors: int,
@@ -81,7 +83,6 @@ class ConditionalCodec(Codec):
         self.n_sensors = n_sensors
         self.version = version
         self._rules = RULES[version]
-        self._limit = self._rules.limit
         self._labels = labels or [""] * n_sensors
         self._watch: LatticeWatch | None = None
         if self._rules.has_changes and bound is not None and bound.relative is None and resolutions is None:
@@ -160,7 +161,7 @@ class ConditionalCodec(Codec):
 
     def _padded(self, body: bytes, work: int, n_levels: int) -> bytes:
         """Return a payload with as many zeros as its work and the levels in it take."""
-        return body.ljust(max(self._limit.least_bytes(work), least_bytes_of(n_levels)), b"\0")
+        return body.ljust(max(self._rules.limit.least_bytes(work), least_bytes_of(n_levels)), b"\0")
 
     def _changes(self, rows: FloatArray) -> list[Payload]:
         """Return a payload that changes lattices, if they should change before some samples."""
@@ -169,7 +170,7 @@ class ConditionalCodec(Codec):
             return []
         out = bytearray()
         n_levels = put_changes(out, changes)
-        body = self._padded(bytes(out), self._limit.of_start(len(changes), 0), n_levels)
+        body = self._padded(bytes(out), self._rules.limit.of_start(len(changes), 0), n_levels)
         self._update(body)
         return [Payload(UPDATE, body)]
 
@@ -187,7 +188,7 @@ class ConditionalCodec(Codec):
         if self._lattices is None:
             raise FrameError("lattices change before there are any")
         changes = read_changes(Reader(body), self._lattices)
-        if self._limit.of_start(len(changes), 0) > self._limit.afforded(len(body)):
+        if self._rules.limit.of_start(len(changes), 0) > self._rules.limit.afforded(len(body)):
             raise FrameError(f"{len(body)} bytes cannot change the lattices of {len(changes)} sensors")
         self._replace(changes)
         self._changed = zlib.crc32(body, self._changed)
@@ -218,19 +219,19 @@ class ConditionalCodec(Codec):
             self._replace(grown)
 
     def _work(self, count: int, fresh: bool) -> int:
-        work = count * self._limit.of_sample([len(part) for part in self._members])
-        return work + (self._limit.of_start(self.n_sensors, len(self._members)) if fresh else 0)
+        work = count * self._rules.limit.of_sample([len(part) for part in self._members])
+        return work + (self._rules.limit.of_start(self.n_sensors, len(self._members)) if fresh else 0)
 
     @property
     def most_samples(self) -> int:  # type: ignore[override]
-        return self._limit.most_samples([len(part) for part in self._members] or [self.n_sensors])
+        return self._rules.limit.most_samples([len(part) for part in self._members] or [self.n_sensors])
 
     def most_first_samples(self, rows: FloatArray) -> int:
-        if not self._rules.has_changes or self.bound is None:
+        if not self._rules.looks_at_first_samples or self.bound is None:
             return self.most_samples
         rows = rows if self._watch is None else self._watch.recent(rows)
         plain = self._rules.choose(rows, self.bound, self._labels, self._resolutions).plain
-        return self._limit.most_samples(np.bincount(groups_of(rows, self._labels, plain)).tolist())
+        return self._rules.limit.most_samples(np.bincount(groups_of(rows, self._labels, plain)).tolist())
 
     def decode(self, payload: Payload) -> FloatArray:
         if payload.kind == UPDATE and self._rules.has_changes:
@@ -240,13 +241,15 @@ class ConditionalCodec(Codec):
             raise FrameError(f"a payload of kind {payload.kind} does not belong to this stream")
         fresh, body = self._lattices is None, payload.body
         if fresh:
-            self._lattices, numbers, body = read_affordable_opening(body, self.n_sensors, self.version, self._limit)
+            self._lattices, numbers, body = read_affordable_opening(
+                body, self.n_sensors, self.version, self._rules.limit
+            )
             self._open(numbers)
         data = self._rules.coded(body)
         self._call["start_decoding"](self._coder, data, len(data))
         self._rules.begin(self._call, self._coder, data)
         count = self._code_count(data, 0)
-        if count == 0 or self._work(count, fresh) > self._limit.afforded(len(payload.body)):
+        if count == 0 or self._work(count, fresh) > self._rules.limit.afforded(len(payload.body)):
             raise FrameError(f"{len(payload.body)} bytes cannot be {count} samples of {self.n_sensors} sensors")
         kinds, cells, rests, patterns = (np.zeros((count, self.n_sensors), dtype=np.int64) for _ in range(4))
         nothing = np.zeros((count, self.n_sensors))
@@ -289,7 +292,7 @@ class ConditionalCodec(Codec):
         placed = self._lattices.place(rows)
         kinds = np.where(placed.held, CELL, RAW).astype(np.int64)
         kinds[np.isnan(rows)] = MISSING
-        if self._rules.has_changes and self.bound is not None and self.bound.relative is None:
+        if self._rules.keeps_negative_zero and self.bound is not None and self.bound.relative is None:
             # An integer has one zero only.
             kinds[(rows == 0.0) & np.signbit(rows) & (limits == 0.0)] = RAW
         buffer: ByteArray = np.zeros(rows.size * _LONGEST + 64, dtype=np.uint8)
@@ -297,21 +300,15 @@ class ConditionalCodec(Codec):
         self._rules.begin(self._call, self._coder, buffer)
         self._code_count(buffer, len(rows))
         patterns = rows.view(np.int64).copy()
-        cells, before = np.zeros(rows.shape, dtype=np.int64), self._bits_of_sensors()
+        cells = np.zeros(rows.shape, dtype=np.int64)
+        before = bits_of_sensors(self._groups, self._members)
         self._code(buffer, kinds, cells, placed.rests, placed.positions, rows, limits, patterns)
         if self._watch is not None:
-            self._watch.note(rows, kinds, self._bits_of_sensors() - before)
+            self._watch.note(rows, kinds, bits_of_sensors(self._groups, self._members) - before)
         else:
             self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
         self._grow(kinds, patterns)
         return self._rules.finish(self._call, self._coder, buffer)
-
-    def _bits_of_sensors(self) -> FloatArray:
-        """Return the bits that each sensor took so far; those of a group are shared out evenly."""
-        bits = np.zeros(self.n_sensors)
-        for group, members in zip(self._groups, self._members, strict=True):
-            bits[members] = group.spent.sum() / len(members)
-        return bits
 
     def _strays(self, rows: FloatArray, kinds: IntArray) -> bool:
         """Return whether many readings were off the lattice, and another one would hold them."""

@@ -107,7 +107,7 @@ class _Typical(NamedTuple):
     level: float
     deviation: float
     moves: FloatArray
-    """1 for each sample in which it differs from the one before, 0 for the others."""
+    """1 for each sample that differs from the one before or is missing, 0 for the others."""
 
 
 def _typical(column: FloatArray) -> _Typical | None:
@@ -119,7 +119,7 @@ def _typical(column: FloatArray) -> _Typical | None:
         step=float(np.abs(np.diff(values)).mean()),
         level=float(np.median(values)),
         deviation=float(values.std()),
-        moves=(np.diff(column) != 0.0).astype(np.float64),
+        moves=(column[1:] != column[:-1]).astype(np.float64),
     )
 
 

@@ -14,7 +14,7 @@ from orthostream.compression.codecs.conditional.lattices.choose import choose_la
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, from_plain
 from orthostream.compression.codecs.conditional.resolution import Resolution
 from orthostream.compression.codecs.conditional.work import WorkLimit, WorkPerByte, WorkPerFrame
-from orthostream.compression.kernel.range_coder import FLIPPED, TOTAL
+from orthostream.compression.kernel.range_coder import TOP_BIT, TOTAL
 from orthostream.compression.targets import ErrorBound
 
 #: Of 65,536, what the first symbol of a payload leaves free at the top: no payload begins with the byte 127.
@@ -27,6 +27,10 @@ class Rules(ABC):
     limit: WorkLimit
     #: Whether lattices may change while the state goes on.
     has_changes: bool
+    #: Whether -0.0 comes back as such where nothing may be lost.
+    keeps_negative_zero: bool
+    #: Whether the first frame is limited by the groups that its readings would get.
+    looks_at_first_samples: bool
 
     @abstractmethod
     def choose(
@@ -47,11 +51,13 @@ class Rules(ABC):
         """Return what the range coder wrote, from the bytes of a payload."""
 
 
-class FirstRules(Rules):
+class VersionOneRules(Rules):
     """Format version 1."""
 
     limit = WorkPerByte()
     has_changes = False
+    keeps_negative_zero = False
+    looks_at_first_samples = False
 
     def choose(
         self, rows: FloatArray, bound: ErrorBound, labels: Sequence[str], resolutions: list[Resolution] | None
@@ -59,7 +65,7 @@ class FirstRules(Rules):
         return from_plain(choose_lattice(rows, bound, resolutions))
 
     def begin(self, call: KernelFunctions, coder: IntArray, buffer: ByteArray) -> None:
-        """Nothing comes before."""
+        """Version 1 reserves no first byte."""
 
     def finish(self, call: KernelFunctions, coder: IntArray, buffer: ByteArray) -> bytes:
         return buffer[: call["finish_encoding"](coder, buffer)].tobytes()
@@ -68,11 +74,13 @@ class FirstRules(Rules):
         return np.frombuffer(body, dtype=np.uint8).copy()
 
 
-class SecondRules(Rules):
-    """Format version 2: likely payloads are empty, and one first byte is left to frames that say what they are."""
+class VersionTwoRules(Rules):
+    """Format version 2: no bytes stand for the likeliest readings; the first byte 127 is reserved for marked frames."""
 
     limit = WorkPerFrame()
     has_changes = True
+    keeps_negative_zero = True
+    looks_at_first_samples = True
 
     def choose(
         self, rows: FloatArray, bound: ErrorBound, labels: Sequence[str], resolutions: list[Resolution] | None
@@ -87,9 +95,9 @@ class SecondRules(Rules):
 
     def coded(self, body: bytes) -> ByteArray:
         data: ByteArray = np.frombuffer(body or b"\0", dtype=np.uint8).copy()
-        data[0] ^= FLIPPED
+        data[0] ^= TOP_BIT
         return data
 
 
 #: The rules of each version.
-RULES: dict[int, Rules] = {1: FirstRules(), 2: SecondRules()}
+RULES: dict[int, Rules] = {1: VersionOneRules(), 2: VersionTwoRules()}

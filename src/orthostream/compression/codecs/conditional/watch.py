@@ -16,6 +16,7 @@ from orthostream.compression.codecs.conditional.lattices.estimate import RAW_BIT
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, PlacedRows
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
 from orthostream.compression.codecs.plain_state import checked_array, set_values, values_of
+from orthostream.compression.kernel.group_state import Group
 from orthostream.compression.kernel.readings import RAW
 
 #: Readings that are remembered, of all sensors together, and samples that are remembered at most and at least.
@@ -32,6 +33,14 @@ _FRAME = 100.0
 _OTHERS = 2
 #: What a state holds beside the samples that are remembered.
 _COUNTS = ("_seen", "_strays", "_next_look", "_next_strays", "_looked", "_paid")
+
+
+def bits_of_sensors(groups: Sequence[Group], members: Sequence[IntArray]) -> FloatArray:
+    """Return the bits that each sensor took so far; those of a group are shared out evenly."""
+    bits = np.zeros(sum(map(len, members)))
+    for group, sensors in zip(groups, members, strict=True):
+        bits[sensors] = group.spent.sum() / len(sensors)
+    return bits
 
 
 class LatticeWatch:
@@ -97,7 +106,8 @@ class LatticeWatch:
             self._n_remembered = self._most
         finite = np.isfinite(rows)
         self._seen += finite.sum(axis=0)
-        self._paid += (bits, finite.sum(axis=0))
+        # Rounded, so that the last bit of a logarithm decides nothing.
+        self._paid += (np.rint(1024.0 * bits) / 1024.0, finite.sum(axis=0))
         self._strays += ((kinds == RAW) & finite).sum(axis=0)
 
     def changes(self, rows: FloatArray, lattices: Lattices) -> list[Change]:

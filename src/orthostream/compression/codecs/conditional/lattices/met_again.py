@@ -10,12 +10,12 @@ from orthostream.compression.codecs.conditional.lattices.sensor_lattice import S
 
 #: Readings that must agree before the next one is expected to be met again.
 _CONTEXT = 32
-#: Readings below which nothing is said.
+#: Minimum number of readings to judge by.
 _FEWEST = 256
-#: Share of readings that must be met again, in the last part of them, which is one of so many.
-_MOST, _LATELY = 0.95, 8
-#: Bits that are saved at least.
-_SAVED = 2000.0
+#: Minimum share of repeats, within the last of so many parts of the readings.
+_REPEATED_SHARE, _PARTS = 0.95, 8
+#: Minimum saving, in bits.
+_LEAST_SAVING = 2000.0
 
 
 def fixed_cells(current: SensorLattice, recent: FloatArray, paid: float = np.inf) -> Linear | None:
@@ -40,17 +40,17 @@ def fixed_cells(current: SensorLattice, recent: FloatArray, paid: float = np.inf
     >>> fixed_cells(Linear(8, 0.01), waves + 0.1 * np.arange(2400) ** 0.5) is None
     True
     """
-    if not isinstance(current, Linear) or current.width == 1 or paid * len(recent) < _SAVED:
+    if not isinstance(current, Linear) or current.width == 1 or paid * len(recent) < _LEAST_SAVING:
         return None
     placed = current.place(recent[np.isfinite(recent)])
     if len(placed.positions) < _FEWEST or not placed.held.all():
         return None
     cells = np.floor(placed.positions / current.width + 0.5).astype(np.int64)
     estimate = float(np.log2(1.0 + np.abs(np.diff(cells))).mean())
-    if estimate * len(cells) < _SAVED or not _met_before(cells):
+    if estimate * len(cells) < _LEAST_SAVING or not _last_context_repeats(cells):
         return None
-    met = _met_again(cells)
-    if met[-len(met) // _LATELY :].mean() < _MOST:
+    met = _repeats(cells)
+    if met[-len(met) // _PARTS :].mean() < _REPEATED_SHARE:
         return None
     return Linear(1, current.numerator * current.width, current.denominator, current.offset, current.single)
 
@@ -67,13 +67,13 @@ def share_new(column: FloatArray) -> float:
     1.0
     """
     values = column[np.isfinite(column)]
-    if len(values) < _FEWEST or not _met_before(values):
+    if len(values) < _FEWEST or not _last_context_repeats(values):
         return 1.0
-    met = _met_again(np.unique(values, return_inverse=True)[1])
-    return 1.0 - float(met.mean()) if met[-len(met) // _LATELY :].mean() >= _MOST else 1.0
+    met = _repeats(np.unique(values, return_inverse=True)[1])
+    return 1.0 - float(met.mean()) if met[-len(met) // _PARTS :].mean() >= _REPEATED_SHARE else 1.0
 
 
-def _met_before(cells: IntArray | FloatArray) -> bool:
+def _last_context_repeats(cells: IntArray | FloatArray) -> bool:
     """Return whether the last ones were met before: a quick look."""
     n = len(cells) - _CONTEXT
     same = np.ones(n, dtype=bool)
@@ -82,7 +82,7 @@ def _met_before(cells: IntArray | FloatArray) -> bool:
     return bool(same.any())
 
 
-def _met_again(cells: IntArray) -> BoolArray:
+def _repeats(cells: IntArray) -> BoolArray:
     """Return which cells follow those before them as they did last time."""
     steps = np.arange(_CONTEXT, dtype=np.uint64)
     powers = np.uint64(0x9E3779B97F4A7C15) ** steps
