@@ -16,6 +16,8 @@ def described(reader: OstReader, first_time: int | None, last_time: int | None) 
     n_sensors = len(reader.schema.columns)
     end = reader.end if reader.n_readings else None
     known = end is not None and not math.isnan(end.max_error)
+    # The sum of squares in the end is that of all readings.
+    is_whole = known and not reader.lost
     return {
         "version": reader.header.version,
         "codec": reader.header.codec,
@@ -38,5 +40,5 @@ def described(reader: OstReader, first_time: int | None, last_time: int | None) 
         "first_time": first_time,
         "last_time": last_time,
         "max_error_achieved": end.max_error if end is not None and known else None,
-        "rmse_achieved": math.sqrt(end.sum_of_squares / reader.n_readings) if end is not None and known else None,
+        "rmse_achieved": math.sqrt(end.sum_of_squares / reader.n_readings) if is_whole and end else None,
     }

@@ -73,8 +73,8 @@ class Decoder:
         data : bytes
         number : int, optional
             How many frames came before since the header, as the transport counts them (`SentFrame.number`); needed for
-            streams without checksums. A number that came before is refused and changes nothing; after one that leaves
-            others out, only a frame that restarts the state can be decoded.
+            streams without checksums. A number that came before, or that leaves others out, is refused and changes
+            nothing: the one that is missing may still follow. A frame that restarts the state may leave others out.
         """
         data = bytes(data)
         if data[:3] == MAGIC:
@@ -94,9 +94,8 @@ class Decoder:
     def _push_after_gap(self, data: bytes, number: int | None) -> Readings:
         frame = self._checks.open_alone(data)
         if frame is None or not frame.flags & RESTART:
-            self.lost = True
-            before = self._numbers.next
-            raise FrameError(f"frame {before} is missing before frame {number}; one that restarts the state is needed")
+            missing = self._numbers.next
+            raise FrameError(f"frame {missing} is missing before frame {number}: it must come first, or a restart")
         readings = self.take(frame, data)
         self._numbers.take(number)
         return readings

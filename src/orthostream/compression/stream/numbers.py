@@ -21,6 +21,8 @@ class FrameNumbers:
         """Return whether frames are missing before a number; raise FrameError if it came before."""
         if number is None:
             return False
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ValueError(f"the number of a frame must be an integer, got {number!r}.")
         if number < self.next:
             raise FrameError(f"frame {number} came already, or too late: frame {self.next} is the next")
         return number > self.next
