@@ -23,6 +23,8 @@ from orthostream.compression.kernel.readings import RAW
 _READINGS, _SAMPLES, _FEWEST = 1 << 19, 4096, 128
 #: Readings of a sensor after which its lattice is looked at for the first time; then at twice as many, and so on.
 _FIRST_LOOK = 16
+#: Readings that are looked at where they have become others just now.
+_LATEST = 64
 #: Sensors that are looked at in one frame, at most.
 _LOOKS = 64
 #: Share of readings off their lattice that makes another look worth while.
@@ -131,7 +133,7 @@ class LatticeWatch:
                 kind = self._labels[i], self.wanted[i]
                 others = (*usual[kind], *latest.get(kind, ()))
                 # Where readings have become others just now, those of long ago do not count.
-                column = recent[-max(2 * len(rows), _FIRST_LOOK) :, i] if new[i] else recent[:, i]
+                column = recent[-max(2 * len(rows), _LATEST) :, i] if new[i] else recent[:, i]
                 # Readings that have become levels since were none when they came.
                 became = max(int(strays[i] - self._looked[0, i]), 0) if isinstance(lattices[i], Levels) else 0
                 extra = RAW_BITS * became / max(int(seen[i] - self._looked[1, i]), 1)
