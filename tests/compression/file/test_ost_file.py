@@ -145,7 +145,7 @@ def test_every_flip_is_noticed(small: tuple, stride: int) -> None:
 
 def test_bytes_after_the_end(small: tuple) -> None:
     for extra in (b"\0", b"END", small[3]):
-        with pytest.raises(FrameError, match="follow the end"):
+        with pytest.raises(FrameError, match="bytes after the end"):
             everything(small[3] + extra)
 
 
