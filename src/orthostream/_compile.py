@@ -64,7 +64,7 @@ def _listen_to_numba() -> None:
                 announce()
 
         def on_end(self, event: Any) -> None:
-            """Nobody needs to know."""
+            """Required by Numba's Listener; unused."""
 
     event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call, unused-ignore]
 

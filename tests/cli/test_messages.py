@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import re
 import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -174,9 +174,8 @@ def test_compilation_is_announced_once_on_a_terminal(tmp_path: Path, monkeypatch
     pytest.importorskip("numba")
     (tmp_path / "toy_kernel.py").write_text("def twice(x):\n    return 2 * x\n\n\ndef thrice(x):\n    return 3 * x\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    import toy_kernel  # type: ignore[import-not-found]
-
-    assert isinstance(toy_kernel, types.ModuleType)
+    toy_kernel = importlib.import_module("toy_kernel")
+    monkeypatch.delitem(sys.modules, "toy_kernel")
     functions = compiled_with(toy_kernel, {}, (toy_kernel,))
     for stream, times in ((Terminal(), 1), (io.StringIO(), 0)):
         monkeypatch.setattr(sys, "stderr", stream)

@@ -28,7 +28,7 @@ class LostStretch(NamedTuple):
     first, last : int
         Numbers of the first and the last sample; None for the last where it is not known, because none follow.
     before, after : int or None
-        Times of the samples before and after, where there are any.
+        Times of the samples before and after, where they are known.
     start, stop : int
         Where their bytes begin and end in the file; equal if it has none of them.
     """
@@ -105,11 +105,11 @@ class Losses:
             last = None if sample is None else sample - 1
             self.stretches.append(LostStretch(first, last, before, after, start, stop))
 
-    def may_be_more(self, offset: int, sample: int, before: int | None) -> None:
+    def may_be_more(self, offset: int, sample: int) -> None:
         """Note that an unknown number of samples may be missing from a place on, unless that was noted before."""
         if all(stretch.last is not None for stretch in self.stretches):
             self.begin(offset, sample)
-            self.end(None, offset, before)
+            self.end(None, offset, None)
 
 
 def next_key(data: bytes, offset: int, checks: Checks, keys: Sequence[Key] | None) -> int | None:
