@@ -66,6 +66,27 @@ def test_bad_tables_are_named_once(text: str, message: str, tmp_path: Path, caps
     assert "bad.csv: column 'a' is chosen twice" in capsys.readouterr().err
 
 
+def test_a_file_is_named_whatever_its_name_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("column", "the"):
+        Path(name).write_text("time,a\n2017-01-01,1\n")
+    assert compress("column", "out.ost", "--columns", "a", "a") == 2
+    assert capsys.readouterr().err.startswith("orthostream: column: column 'a' is chosen twice")
+    assert decompress("the", "out.csv") == 2
+    assert capsys.readouterr().err.startswith("orthostream: the: ")
+    Path("the").write_bytes(b"")
+    assert decompress("the", "out.csv") == 2
+    assert capsys.readouterr().err.startswith("orthostream: the: the file is empty")
+
+
+def test_a_tiny_number_with_many_digits_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1,1234567890123456789e-99999999999999999999\n")
+    assert compress(tmp_path / "a.csv") == 0
+    assert "line 2, column 'b'" in capsys.readouterr().err
+
+
 def test_standard_input_is_named(orthostream) -> None:
     done = orthostream("compress", "-", "-", stdin=b"a\nx\n1\n")
     assert done.stderr.startswith(b"orthostream: standard input, line 2"), done.stderr
