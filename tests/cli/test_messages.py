@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import re
@@ -15,6 +16,7 @@ from orthostream._compile import announcing, compiled_with
 from orthostream.cli.compile_notice import compile_notice
 from orthostream.cli.main import main
 from orthostream.compression.file.reader import OstReader
+from orthostream.compression.file.source import FrameSource
 
 from .test_compress import compress, decompress, readings
 
@@ -101,6 +103,22 @@ def test_a_moment_that_cannot_be_read_is_not_the_fault_of_a_file(
     capsys.readouterr()
     assert decompress(table.with_suffix(".ost"), table.with_name("b.csv"), "--from", "noon") == 2
     assert capsys.readouterr().err.startswith("orthostream: --from: 'noon' is not a date")
+
+
+def test_a_disk_that_cannot_be_read_is_not_the_fault_of_the_output(
+    table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compress(table) == 0
+    capsys.readouterr()
+
+    def fail(_: FrameSource) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(FrameSource, "next", fail)
+    for words in ([], ["--from", "2017-12-24T18:00"]):
+        assert decompress(table.with_suffix(".ost"), table.with_name("b.csv"), *words) == 2
+        told = capsys.readouterr().err
+        assert told == f"orthostream: {table.with_suffix('.ost')}: Input/output error\n"
 
 
 def halves(table: Path) -> tuple[Path, Path]:

@@ -146,6 +146,7 @@ class _Pieces:
 
     def __init__(self, reader: OstReader, options: argparse.Namespace) -> None:
         self._reader = reader
+        self._source = input_name(options.input)
         axis = reader.schema.time
         if axis is None and (options.start is not None or options.stop is not None):
             raise UserError(f"--from and --to need times, but {options.input} has none")
@@ -158,6 +159,11 @@ class _Pieces:
         return self._reader.complete or (self._has_stopped and not self._reader.lost)
 
     def __iter__(self) -> Iterator[tuple[FloatArray, IntArray | None]]:
+        """Yield rows; errors of the disk name the input, not the output."""
+        with disk_trouble_with(self._source):
+            yield from self._rows()
+
+    def _rows(self) -> Iterator[tuple[FloatArray, IntArray | None]]:
         pieces = iter(self._reader) if self._start is None else self._reader.between(self._start, None)
         for rows, times in pieces:
             if self._stop is None or times is None:

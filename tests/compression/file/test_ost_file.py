@@ -272,6 +272,18 @@ def test_appending_something_else(make_readings: Make) -> None:
         OstWriter(io.BytesIO(data), Schema.of(3), append=True, rmse=0.2)
 
 
+def test_appending_with_another_target_is_refused_before_anything_is_read(make_readings: Make, tmp_path: Path) -> None:
+    path = tmp_path / "a.ost"
+    with OstWriter(path, Schema.of(2), max_error=0.5) as writer:
+        writer.write(make_readings(20, 2))
+    data = path.read_bytes()
+    path.write_bytes(data[:-20])
+    for place, name in ((path, "a.ost"), (io.BytesIO(data), "the file")):
+        with pytest.raises(ValueError, match=f"{name} was written with a maximum error of 0.5, so that readings with"):
+            OstWriter(place, Schema.of(2), append=True, rmse=1.0)
+    assert path.read_bytes() == data[:-20]
+
+
 def test_an_empty_file(timed_schema: Callable[..., Schema]) -> None:
     for schema in (Schema.of(3), timed_schema(3)):
         data = written(np.empty((0, 3)), None if schema.time is None else np.empty(0, dtype=np.int64), schema)

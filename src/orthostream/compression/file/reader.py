@@ -149,8 +149,8 @@ class OstReader:
             if self._recover and self.end is None and self.ignored is None:
                 self._lose_until(None, self._source.offset)
                 # Without numbers, a part that begins with a key frame may be missing before any other key frame.
-                first = self.keys[1][:2] if not self._is_numbered and len(self.keys) > 1 else self._here
-                self._losses.may_be_more(*first)
+                place = self.keys[1][:2] if not self._is_numbered and len(self.keys) > 1 else self._here
+                self._losses.may_be_more(*place)
             return None
         is_key = bool(frame.flags & RESTART)
         if is_key:

@@ -184,7 +184,9 @@ def parse_time(text: str, axis: TimeAxis) -> int:
         try:
             return int(Decimal(text).scaleb(_decimals(axis)).to_integral_value())
         except (InvalidOperation, ValueError, OverflowError) as error:
-            raise TableError(f"{text!r} is not a time: column {axis.name!r} holds numbers", names_table=False) from error
+            raise TableError(
+                f"{text!r} is not a time: column {axis.name!r} holds numbers", names_table=False
+            ) from error
     try:
         tick = int(parse_dates([text], axis.unit)[0])
     except TimeTextError as error:
