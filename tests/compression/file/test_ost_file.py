@@ -266,9 +266,9 @@ def test_appending_something_else(make_readings: Make) -> None:
     data = written(make_readings(), None, Schema.of(3))
     with pytest.raises(ValueError, match="other columns"):
         OstWriter(io.BytesIO(data), Schema.of(2), append=True, max_error=0.1)
-    with pytest.raises(ValueError, match="readings with a maximum error of 0.2 cannot be appended"):
+    with pytest.raises(ValueError, match=r"readings with a maximum error of 0.2 cannot be appended"):
         OstWriter(io.BytesIO(data), Schema.of(3), append=True, max_error=0.2)
-    with pytest.raises(ValueError, match="written with a maximum error of 0.1, so that .* mean square error of 0.2"):
+    with pytest.raises(ValueError, match=r"written with a maximum error of 0.1, so that .* mean square error of 0.2"):
         OstWriter(io.BytesIO(data), Schema.of(3), append=True, rmse=0.2)
 
 
