@@ -64,7 +64,8 @@ def _listen_to_numba() -> None:
                 announce()
 
         def on_end(self, event: Any) -> None:
-            """Nobody needs to know."""
+            # Required by Numba's Listener; unused.
+            pass
 
     event.register("numba:compile", Announcer())  # type: ignore[no-untyped-call, unused-ignore]
 

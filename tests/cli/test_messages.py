@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import importlib
 import io
 import re
 import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from orthostream._compile import announcing, compiled_with
 from orthostream.cli.compile_notice import compile_notice
 from orthostream.cli.main import main
 from orthostream.compression.file.reader import OstReader
+from orthostream.compression.file.source import FrameSource
 
 from .test_compress import compress, decompress, readings
 
@@ -66,6 +68,27 @@ def test_bad_tables_are_named_once(text: str, message: str, tmp_path: Path, caps
     assert "bad.csv: column 'a' is chosen twice" in capsys.readouterr().err
 
 
+def test_a_file_is_named_whatever_its_name_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("column", "the"):
+        Path(name).write_text("time,a\n2017-01-01,1\n")
+    assert compress("column", "out.ost", "--columns", "a", "a") == 2
+    assert capsys.readouterr().err.startswith("orthostream: column: column 'a' is chosen twice")
+    assert decompress("the", "out.csv") == 2
+    assert capsys.readouterr().err.startswith("orthostream: the: ")
+    Path("the").write_bytes(b"")
+    assert decompress("the", "out.csv") == 2
+    assert capsys.readouterr().err.startswith("orthostream: the: the file is empty")
+
+
+def test_a_tiny_number_with_many_digits_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1,1234567890123456789e-99999999999999999999\n")
+    assert compress(tmp_path / "a.csv") == 0
+    assert "line 2, column 'b'" in capsys.readouterr().err
+
+
 def test_standard_input_is_named(orthostream) -> None:
     done = orthostream("compress", "-", "-", stdin=b"a\nx\n1\n")
     assert done.stderr.startswith(b"orthostream: standard input, line 2"), done.stderr
@@ -80,6 +103,22 @@ def test_a_moment_that_cannot_be_read_is_not_the_fault_of_a_file(
     capsys.readouterr()
     assert decompress(table.with_suffix(".ost"), table.with_name("b.csv"), "--from", "noon") == 2
     assert capsys.readouterr().err.startswith("orthostream: --from: 'noon' is not a date")
+
+
+def test_a_disk_that_cannot_be_read_is_not_the_fault_of_the_output(
+    table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compress(table) == 0
+    capsys.readouterr()
+
+    def fail(_: FrameSource) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(FrameSource, "next", fail)
+    for words in ([], ["--from", "2017-12-24T18:00"]):
+        assert decompress(table.with_suffix(".ost"), table.with_name("b.csv"), *words) == 2
+        told = capsys.readouterr().err
+        assert told == f"orthostream: {table.with_suffix('.ost')}: Input/output error\n"
 
 
 def halves(table: Path) -> tuple[Path, Path]:
@@ -174,9 +213,8 @@ def test_compilation_is_announced_once_on_a_terminal(tmp_path: Path, monkeypatch
     pytest.importorskip("numba")
     (tmp_path / "toy_kernel.py").write_text("def twice(x):\n    return 2 * x\n\n\ndef thrice(x):\n    return 3 * x\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    import toy_kernel  # type: ignore[import-not-found]
-
-    assert isinstance(toy_kernel, types.ModuleType)
+    toy_kernel = importlib.import_module("toy_kernel")
+    monkeypatch.delitem(sys.modules, "toy_kernel")
     functions = compiled_with(toy_kernel, {}, (toy_kernel,))
     for stream, times in ((Terminal(), 1), (io.StringIO(), 0)):
         monkeypatch.setattr(sys, "stderr", stream)

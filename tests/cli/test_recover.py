@@ -39,6 +39,11 @@ def test_decompress(damaged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert times == [*range(30), *range(60, 90)]
 
 
+def test_what_is_lost_before_the_last_time_is_told(damaged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["decompress", str(damaged), "--recover", "--to", "80"]) == 1
+    assert "lost: 30 samples from number 30 on" in capsys.readouterr().err
+
+
 def test_inspect(damaged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(damaged)]) == 2
     assert "damaged" in capsys.readouterr().err
@@ -90,6 +95,31 @@ def test_an_end_that_is_damaged_loses_no_reading(whole: Path, where: str, capsys
     assert main(["inspect", str(whole), "--recover"]) == 1
     text = capsys.readouterr().out
     assert "DAMAGED at its end only: all readings are there" in text and f"ignored   {what}" in text
+
+
+def test_frames_that_are_missing_before_an_end_are_lost(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with OstReader(whole) as reader:
+        list(reader)
+    data = whole.read_bytes()
+    whole.write_bytes(data[: reader.keys[1].offset] + data[reader.end_of_frames :])
+    count = "an unknown number of" if reader.header.version == 1 else "60"
+    for words, told in (([], "is damaged (the end of the file"), (["--recover"], f"damaged; lost: {count} samples")):
+        assert main(["decompress", str(whole), "--force", *words]) == 1
+        warning = capsys.readouterr().err
+        assert told in warning and "all readings" not in warning and warning.count("\n") == 1, warning
+    assert main(["inspect", str(whole), "--recover"]) == 1
+    text = capsys.readouterr().out
+    assert ", DAMAGED\n" in text and "from number 30 on (missing" in text
+
+
+@pytest.mark.parametrize("words", [[], ["--recover"]])
+def test_bytes_after_the_end_are_told_with_and_without_recover(
+    whole: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole.write_bytes(whole.read_bytes() + b"rubbish")
+    assert main(["decompress", str(whole), *words]) == 1
+    told = capsys.readouterr().err
+    assert "damaged at its end only" in told and "bytes after the end" in told and told.count("\n") == 1
 
 
 def test_readings_that_are_cut_off_are_not_called_complete(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:

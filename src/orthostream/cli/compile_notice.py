@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from orthostream._compile import announcing
 
-# As wide as a progress bar, which may stand on the same line.
 _NOTICE = "orthostream: compiling the codec once, about a minute ..."
+# As wide as a progress bar, which may stand on the same line.
 _WIDTH = 100
 
 

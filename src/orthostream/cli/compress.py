@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from orthostream.compression.file.writer import OstWriter
     from orthostream.compression.schema import Schema
     from orthostream.compression.stream.achieved import Achieved
-    from orthostream.compression.stream.header import StreamHeader
     from orthostream.compression.tables import CsvTable, ParquetTable
 
 #: Samples encoded between two updates of the progress bar.
@@ -98,53 +97,70 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compress a table and print its compressed size."""
     from orthostream.compression.file.writer import OstWriter
-    from orthostream.compression.tables import CsvTable
-    from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
-    from orthostream.compression.targets import RelativeError
 
     source = options.input
     target = options.output or _default_output(source)
+    before = _schema_to_append_to(options, target)
+    appending = before is not None
+    size_before = Path(target).stat().st_size if appending else 0
+    with compile_notice(), trouble_with(input_name(source)), open_table(source, options) as table:
+        if before is None:
+            schema, settings = _new_file(options, table.schema)
+        else:
+            schema = _continued(before, table.schema, target)
+            settings = _settings(options) | _target(options, schema)
+        check_output(target, options.force or options.append, source)
+        with trouble_with(output_name(target)), _output(target) as out:
+            writer = OstWriter(out, schema, append=appending, revert=appending, **settings)
+            achieved = _compress(table, source, writer, in_order=appending and not options.any_order)
+    is_file = target != PIPE and Path(target).is_file()
+    if options.verify and is_file:
+        with compile_notice():
+            _check_file(target, achieved, appended=appending)
+    size = Path(target).stat().st_size - size_before if is_file else achieved.n_bytes
+    _report(source, target, table, writer, size, verified=options.verify and is_file)
+    return 0
+
+
+def _schema_to_append_to(options: argparse.Namespace, target: str) -> Schema | None:
+    """Return the schema of the file to append to, None for a new file; times are read in the unit of that file."""
+    from orthostream.compression.file.reader import OstReader
+    from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
+
     if options.append and options.force:
         raise UserError("--append extends a file, --force replaces it: choose one")
     if options.append and target == PIPE:
         raise UserError("--append needs a file to append to")
-    header = _header_of(target) if options.append and Path(target).is_file() else None
-    before = None if header is None else header.schema
-    size_before = 0 if before is None else Path(target).stat().st_size
-    if before is not None and before.time is not None and table_format(source, options.format) == "csv":
-        options.time_unit = options.time_unit or (before.time.unit if before.time.unit in TICKS_PER_SECOND else None)
-    with compile_notice(), trouble_with(input_name(source)), open_table(source, options) as table:
-        schema = table.schema if before is None else _continued(before, table.schema, target)
-        settings = _settings(options, schema)
-        if header is None:
-            settings = settings if len(settings) > 1 else settings | {"max_error": 0.0}
-            if not options.keep_integers:
-                schema = _without_integers(schema, settings)
-        else:
-            _check_target(header, settings, target)
-        check_output(target, options.force or options.append, source)
-        with trouble_with(output_name(target)), _output(target) as out:
-            for name in ("samples_per_frame", "key_every"):
-                if getattr(options, name) is not None:
-                    settings |= {name: getattr(options, name)}
-            appending = before is not None
-            writer = OstWriter(out, schema, append=appending, revert=appending, **settings)
-            achieved = _compress(table, source, writer, in_order=appending and not options.any_order)
-        n_bytes = table.bytes_read if isinstance(table, CsvTable) else table.n_bytes
-        rounded = table.rounded if isinstance(table, CsvTable) else None
-    is_file = target != PIPE and Path(target).is_file()
-    if options.verify and is_file:
-        with compile_notice():
-            _check_file(target, achieved, appended=before is not None)
-    if rounded is not None:
-        print(f"orthostream: warning: {input_name(source)}, {rounded}; its last digits are not kept", file=sys.stderr)
+    if not options.append or not Path(target).is_file():
+        return None
+    with trouble_with(target), OstReader(target) as reader:
+        schema = reader.schema
+    if schema.time is not None and table_format(options.input, options.format) == "csv":
+        options.time_unit = options.time_unit or (schema.time.unit if schema.time.unit in TICKS_PER_SECOND else None)
+    return schema
+
+
+def _new_file(options: argparse.Namespace, schema: Schema) -> tuple[Schema, dict[str, Any]]:
+    """Return the schema of a new file, lossless unless told otherwise, and the keyword arguments of its writer."""
+    settings = _settings(options) | (_target(options, schema) or {"max_error": 0.0})
+    return schema if options.keep_integers else _without_integers(schema, settings), settings
+
+
+def _report(
+    source: str, target: str, table: CsvTable | ParquetTable, writer: OstWriter, size: int, *, verified: bool
+) -> None:
+    """Say what was not kept, and how small the readings are now."""
+    from orthostream.compression.tables import CsvTable
+    from orthostream.compression.targets import RelativeError
+
+    if isinstance(table, CsvTable) and table.rounded is not None:
+        told = f"{input_name(source)}, {table.rounded}; its last digits are not kept"
+        print(f"orthostream: warning: {told}", file=sys.stderr)
     if target != PIPE:
-        size = Path(target).stat().st_size - size_before if is_file else achieved.n_bytes
-        verified = options.verify and is_file
+        n_bytes = table.bytes_read if isinstance(table, CsvTable) else table.n_bytes
         is_relative = isinstance(writer.encoder.target, RelativeError)
-        told = _summary(source, target, n_bytes, size, achieved, is_relative=is_relative)
+        told = _summary(source, target, n_bytes, size, writer.encoder.achieved, is_relative=is_relative)
         print(told + ", verified" * verified, file=sys.stderr)
-    return 0
 
 
 def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter, *, in_order: bool) -> Achieved:
@@ -169,7 +185,7 @@ def _compress(table: CsvTable | ParquetTable, source: str, output: OstWriter, *,
 
 
 def _pieces(table: CsvTable | ParquetTable, source: str) -> Iterator[tuple[FloatArray, IntArray | None]]:
-    """Yield the rows of a table; what is wrong with it is its own trouble, not that of the output."""
+    """Yield rows; errors in the table name the input, not the output."""
     with trouble_with(input_name(source)):
         yield from table
 
@@ -187,13 +203,6 @@ def _without_integers(schema: Schema, settings: dict[str, Any]) -> Schema:
     return replace(schema, columns=columns)
 
 
-def _header_of(path: str) -> StreamHeader:
-    from orthostream.compression.file.reader import OstReader
-
-    with trouble_with(path), OstReader(path) as reader:
-        return reader.header
-
-
 def _continued(before: Schema, after: Schema, target: str) -> Schema:
     """Return the schema of the file to append to; the table must have the same columns and kind of times."""
     axes = [None if schema.time is None else (schema.time.name, schema.time.unit) for schema in (before, after)]
@@ -204,19 +213,6 @@ def _continued(before: Schema, after: Schema, target: str) -> Schema:
         has, lacks = (target, "the table to append") if before.time.zone else ("the table to append", target)
         raise UserError(f"the times of {has} have an offset from UTC, those of {lacks} have none")
     return before
-
-
-def _check_target(header: StreamHeader, settings: dict[str, Any], path: str) -> None:
-    """Refuse to append with another target than the one that a file has."""
-    from orthostream.compression.targets.keywords import choose_target, split_keywords, target_in_header
-
-    keywords, _ = split_keywords(settings)
-    known = target_in_header(header.target)
-    if keywords and (asked := choose_target(None, keywords)).in_header != known.in_header:
-        raise UserError(
-            f"{path} was written with {known.in_words}, so that readings with {asked.in_words} cannot be appended; "
-            "leave the option out to append with the former"
-        )
 
 
 def _default_output(source: str) -> str:
@@ -240,9 +236,15 @@ def _output(target: str) -> Iterator[str | BinaryIO]:
         yield target
 
 
-def _settings(options: argparse.Namespace, schema: Schema) -> dict[str, Any]:
-    """Return the keyword arguments of the writer that say how exact it must be; no target if none was given."""
-    settings: dict[str, Any] = {"resolution": _resolution(options.resolution)}
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the keyword arguments of the writer, without its target."""
+    frames = {name: getattr(options, name) for name in ("samples_per_frame", "key_every")}
+    given = {name: value for name, value in frames.items() if value is not None}
+    return {"resolution": _resolution(options.resolution)} | given
+
+
+def _target(options: argparse.Namespace, schema: Schema) -> dict[str, Any]:
+    """Return the keyword argument of the writer that says how exact it must be, none if none was given."""
     try:
         bounds = {name: _bound(value) for name, value in named_values(options.max_error_for, "--max-error-for").items()}
     except argparse.ArgumentTypeError as error:
@@ -257,15 +259,15 @@ def _settings(options: argparse.Namespace, schema: Schema) -> dict[str, Any]:
         if bounds:
             raise UserError("--max-error-for goes with --max-error or --lossless only")
         chosen = ("relative_error", "rmse", "bits_per_reading")
-        return settings | {name: value for name in chosen if (value := getattr(options, name)) is not None}
+        return {name: value for name in chosen if (value := getattr(options, name)) is not None}
     if options.paper is not None:
         if bounds:
             raise UserError("--max-error-for does not go with --paper, which bounds no error")
-        return settings | {"n_nonzero": options.paper}
+        return {"n_nonzero": options.paper}
     if options.max_error is None and not bounds and not options.lossless:
-        return settings
+        return {}
     common = options.max_error or 0.0
-    return settings | {"max_error": [bounds.get(name, common) for name in names] if bounds else common}
+    return {"max_error": [bounds.get(name, common) for name in names] if bounds else common}
 
 
 def _resolution(text: str) -> str | float | None:

@@ -28,6 +28,7 @@ from orthostream.cli.trouble import disk_trouble_with, trouble_with
 
 if TYPE_CHECKING:
     from orthostream._typing import FloatArray, IntArray
+    from orthostream.compression.errors import FrameError
     from orthostream.compression.file.reader import OstReader
     from orthostream.compression.schema import TimeAxis
 
@@ -97,31 +98,37 @@ def _write(
     pieces = _Pieces(reader, options)
     writer = make_writer(out, schema, kind)
     size = os.fstat(file.fileno()).st_size
-    warning = ""
+    error: FrameError | None = None
     try:
         with LateProgress(f"decompressing {options.input}") as progress:
             try:
                 for rows, times in pieces:
                     writer.write(rows[:, places], times)
                     progress(file.tell() / size)
-            except FrameError as error:
-                warning = (
-                    f"damaged ({error}): the readings before that were written; --recover goes on at the next frame "
-                    "that a reader can begin at, if there is one"
-                )
+            except FrameError as damage:
+                error = damage
         writer.close()
     except BaseException:
         writer.abandon()
         raise
-    if reader.ignored is not None and not reader.lost:
-        warning = f"damaged at its end only: all readings were there and were written; ignored: {reader.ignored}"
-    if not warning and reader.lost:
-        warning = f"damaged; lost: {'; '.join(map(str, reader.lost))}; all other readings were written"
-    if not warning and not pieces.complete:
-        warning = "cut short: all complete frames were written, the rest is lost"
-    if warning:
-        print(f"orthostream: warning: {input_name(options.input)} is {warning}", file=sys.stderr)
-    return 1 if warning else 0
+    if pieces.complete and error is None:
+        return 0
+    print(f"orthostream: warning: {input_name(options.input)} is {_damage(reader, error)}", file=sys.stderr)
+    return 1
+
+
+def _damage(reader: OstReader, error: FrameError | None) -> str:
+    """Return what is wrong with a file that is not complete, and what was written of it."""
+    if reader.lost:
+        return f"damaged; lost: {'; '.join(map(str, reader.lost))}; all other readings were written"
+    if reader.ignored is not None:
+        return f"damaged at its end only: all readings were there and were written; ignored: {reader.ignored}"
+    if error is not None:
+        return (
+            f"damaged ({error}): the readings before that were written; --recover goes on at the next frame "
+            "that a reader can begin at, if there is one"
+        )
+    return "cut short: all complete frames were written, the rest is lost"
 
 
 def _moment(option: str, text: str | None, axis: TimeAxis) -> int | None:
@@ -139,6 +146,7 @@ class _Pieces:
 
     def __init__(self, reader: OstReader, options: argparse.Namespace) -> None:
         self._reader = reader
+        self._source = input_name(options.input)
         axis = reader.schema.time
         if axis is None and (options.start is not None or options.stop is not None):
             raise UserError(f"--from and --to need times, but {options.input} has none")
@@ -148,9 +156,14 @@ class _Pieces:
 
     @property
     def complete(self) -> bool:
-        return self._has_stopped or self._reader.complete
+        return self._reader.complete or (self._has_stopped and not self._reader.lost)
 
     def __iter__(self) -> Iterator[tuple[FloatArray, IntArray | None]]:
+        """Yield rows; errors of the disk name the input, not the output."""
+        with disk_trouble_with(self._source):
+            yield from self._rows()
+
+    def _rows(self) -> Iterator[tuple[FloatArray, IntArray | None]]:
         pieces = iter(self._reader) if self._start is None else self._reader.between(self._start, None)
         for rows, times in pieces:
             if self._stop is None or times is None:

@@ -53,12 +53,12 @@ def run(options: argparse.Namespace) -> int:
             file.seek(0)
             with disk_trouble_with(options.plot):
                 draw(OstReader(file, recover=options.recover), info, options)
-        lost = [("lost", str(stretch)) for stretch in reader.lost]
-        lost += [("ignored", str(reader.ignored))] if reader.ignored is not None else []
+        damage = [("lost", str(stretch)) for stretch in reader.lost]
+        damage += [("ignored", str(reader.ignored))] if reader.ignored is not None else []
         if options.json:
             text = json.dumps(_described(info, schema), indent=1)
         else:
-            text = _text(options.input, info, schema, lost)
+            text = _text(options.input, info, schema, damage)
     with trouble_with("standard output"):
         print(text, flush=True)
     return 0 if info["complete"] else 1
@@ -94,7 +94,7 @@ def _state(info: dict[str, Any]) -> str:
     return "" if info["complete"] else ", CUT SHORT: its end is missing"
 
 
-def _text(path: str, info: dict[str, Any], schema: Schema, lost: list[tuple[str, str]]) -> str:
+def _text(path: str, info: dict[str, Any], schema: Schema, damage: list[tuple[str, str]]) -> str:
     """Return what `inspect` prints about a file."""
     import numpy as np
 
@@ -105,7 +105,7 @@ def _text(path: str, info: dict[str, Any], schema: Schema, lost: list[tuple[str,
     in_units = ", both in the unit of the readings" if "relative_error" in info["target"] else ""
     lines = [
         ("file", f"{path}, version {info['version']}{_state(info)}"),
-        *lost,
+        *damage,
         ("codec", f"{info['codec']}, basis: {info['basis']}"),
         ("target", _target_text(info["target"])),
         ("columns", f"{len(schema.columns)}: {_names(schema)}"),
@@ -120,7 +120,7 @@ def _text(path: str, info: dict[str, Any], schema: Schema, lost: list[tuple[str,
     ]
     if schema.time is not None and info["first_time"] is not None:
         first, last = time_texts(np.array([info["first_time"], info["last_time"]]), schema.time)
-        lines.insert(5 + len(lost), ("times", f"{first} to {last}"))
+        lines.insert(5 + len(damage), ("times", f"{first} to {last}"))
     observed = max(info["n_readings"], 1)
     whole = {name: 8.0 * size for name, size in info["bytes_by_component"].items()}
     for title, bits in (("", whole), ("of the readings:", info["bits_by_component"])):

@@ -43,8 +43,10 @@ def trouble_with(path: str) -> Iterator[None]:
             from orthostream.compression.errors import FrameError
             from orthostream.compression.tables.errors import TableError
 
-            # Other ValueErrors are about arguments. Most errors of tables begin with the name already.
-            if not isinstance(error, FrameError | TableError) or str(error).startswith(path):
+            # Other ValueErrors are about arguments.
+            if not isinstance(error, FrameError | TableError):
+                raise
+            if isinstance(error, TableError) and error.names_table:
                 raise
             raise UserError(f"{path}: {_one_line(error)}") from error
 

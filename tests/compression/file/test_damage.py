@@ -148,6 +148,50 @@ def test_files_of_version_1_are_recovered(make_readings: Make, timed_schema: Tim
     assert reader.lost[0][:2] == (75, None) and "unknown number" in str(reader.lost[0])
 
 
+def cut_out(data: bytes, first: int, stop: int | None) -> bytes:
+    """Return a file without the parts from one key frame up to another, or up to its end."""
+    keys, end = keys_of(data), all_of(data)[2].end_of_frames
+    return data[: keys[first].offset] + data[end if stop is None else keys[stop].offset :]
+
+
+@pytest.mark.parametrize(("first", "stop"), [(1, None), (3, None), (1, 2)])
+@pytest.mark.parametrize("cut", [0, 2, 9])
+def test_without_numbers_an_end_does_not_prove_that_all_is_there(
+    first: int, stop: int | None, cut: int, make_readings: Make, timed_schema: TimedSchema
+) -> None:
+    data = cut_out(written(make_readings(300, 2), timed_schema(2), version=1), first, stop)
+    data = data[: len(data) - cut]
+    _, _, reader = all_of(data, recover=True)
+    assert [(lost.first, lost.last) for lost in reader.lost] == [(75, None)]
+    assert reader.ignored is None and not reader.complete and "unknown number" in str(reader.lost[0])
+    reader = OstReader(io.BytesIO(data))
+    if cut < 9:
+        with pytest.raises(FrameError, match="does not fit"):
+            list(reader)
+    else:
+        list(reader)
+    assert reader.ignored is None and not reader.complete
+
+
+@pytest.mark.parametrize("cut", [0, 2])
+def test_an_end_tells_how_many_samples_are_missing_before_it(data: bytes, cut: int) -> None:
+    for first in (1, 3):
+        damaged = cut_out(data, first, None)
+        reader = all_of(damaged[: len(damaged) - cut], recover=True)[2]
+        assert [(lost.first, lost.last) for lost in reader.lost] == [(75 * first, 299)] and not reader.complete
+        with pytest.raises(FrameError, match=f"counts 300 samples, and {75 * first} are there"):
+            all_of(damaged)
+    twice = cut_out(data, 3, None)
+    one, two = (key.offset for key in keys_of(data)[1:3])
+    reader = all_of(twice[:one] + twice[two:], recover=True)[2]
+    assert [(lost.first, lost.last) for lost in reader.lost] == [(75, 149), (225, 299)]
+
+
+def test_an_end_that_counts_all_samples_proves_that_all_are_there(data: bytes) -> None:
+    reader = all_of(with_end(data, lambda end: end._replace(keys=[])), recover=True)[2]
+    assert reader.ignored is not None and reader.lost == [] and not reader.complete
+
+
 def test_a_damaged_header_is_no_file(data: bytes) -> None:
     damaged = bytearray(data)
     damaged[12] ^= 1

@@ -145,7 +145,7 @@ def test_every_flip_is_noticed(small: tuple, stride: int) -> None:
 
 def test_bytes_after_the_end(small: tuple) -> None:
     for extra in (b"\0", b"END", small[3]):
-        with pytest.raises(FrameError, match="follow the end"):
+        with pytest.raises(FrameError, match="bytes after the end"):
             everything(small[3] + extra)
 
 
@@ -266,10 +266,25 @@ def test_appending_something_else(make_readings: Make) -> None:
     data = written(make_readings(), None, Schema.of(3))
     with pytest.raises(ValueError, match="other columns"):
         OstWriter(io.BytesIO(data), Schema.of(2), append=True, max_error=0.1)
-    with pytest.raises(ValueError, match="appending with"):
+    with pytest.raises(ValueError, match=r"readings with a maximum error of 0.2 cannot be appended"):
         OstWriter(io.BytesIO(data), Schema.of(3), append=True, max_error=0.2)
-    with pytest.raises(ValueError, match=r"written with {'max_error': 0.1}; appending with {'rmse': 0.2}"):
+    with pytest.raises(ValueError, match=r"written with a maximum error of 0.1, so that .* mean square error of 0.2"):
         OstWriter(io.BytesIO(data), Schema.of(3), append=True, rmse=0.2)
+
+
+def test_appending_with_another_target_is_refused_before_anything_is_read(make_readings: Make, tmp_path: Path) -> None:
+    path = tmp_path / "a.ost"
+    with OstWriter(path, Schema.of(2), max_error=0.5) as writer:
+        writer.write(make_readings(20, 2))
+    data = path.read_bytes()
+    with OstReader(path) as reader:
+        first = reader.end_of_frames
+    damaged = data[: first + 6] + bytes([data[first + 6] ^ 1]) + data[first + 7 :]
+    path.write_bytes(damaged)
+    for place, name in ((path, "a.ost"), (io.BytesIO(damaged), "the file")):
+        with pytest.raises(ValueError, match=f"{name} was written with a maximum error of 0.5, so that readings with"):
+            OstWriter(place, Schema.of(2), append=True, rmse=1.0)
+    assert path.read_bytes() == damaged
 
 
 def test_an_empty_file(timed_schema: Callable[..., Schema]) -> None:

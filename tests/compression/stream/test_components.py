@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 
 import numpy as np
 
 from orthostream.compression import Encoder, MaxError, OstReader, OstWriter, Paper, RelativeError, Schema
-from orthostream.compression.stream import saved_encoder
 
 
 def components(readings: np.ndarray, target: object) -> dict[str, int]:
@@ -50,8 +48,3 @@ def test_relative_errors_are_measured() -> None:
     unseen = Encoder(2, RelativeError(0.05), verify=False)
     unseen.push(readings)
     assert np.isnan(unseen.achieved.max_relative_error)
-
-
-def test_every_method_of_a_saved_encoder_works() -> None:
-    assert "NotImplementedError" not in inspect.getsource(saved_encoder)
-    assert Encoder.__mro__ == (Encoder, object)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 from abc import ABC, abstractmethod
+from enum import StrEnum
 from typing import BinaryIO, NamedTuple
 
 from orthostream.compression.errors import FrameError
@@ -35,12 +37,48 @@ class End(NamedTuple):
     sum_of_squares: float
 
 
-class Closing(NamedTuple):
+class EndDamage(StrEnum):
+    """What may be wrong with the end of a file."""
+
+    CUT_SHORT = "an end that is cut short"
+    DAMAGED = "a damaged end"
+    FOLLOWED = "bytes after the end"
+
+
+class IgnoredEnd(NamedTuple):
+    """Bytes at the end of a file that are not as they should be, and that hold no readings: all of those are before.
+
+    Attributes
+    ----------
+    what : EndDamage
+    start, stop : int
+        Where they begin and end in the file.
+    """
+
+    what: EndDamage
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        return f"{self.what} (bytes {self.start} to {self.stop - 1})"
+
+
+class EndFrames(NamedTuple):
     """The frames at the end of a file: what they say, the bytes that they take, and the mark that must follow them."""
 
     end: End
     size: int
     mark: bytes
+
+    def ignored(self, data: bytes, offset: int) -> IgnoredEnd | None:
+        """Return what is wrong behind these frames, None if all is well; ``data`` begins with them, at an offset."""
+        rest, stop = data[self.size :], offset + len(data)
+        if rest == self.mark:
+            return None
+        if rest.startswith(self.mark):
+            return IgnoredEnd(EndDamage.FOLLOWED, stop - len(rest) + len(self.mark), stop)
+        what = EndDamage.CUT_SHORT if self.mark.startswith(rest) else EndDamage.DAMAGED
+        return IgnoredEnd(what, offset, stop)
 
 
 class Ending(ABC):
@@ -64,23 +102,11 @@ class Ending(ABC):
         """Return the end of a file that begins at an offset, after frames that leave a chain."""
 
     @abstractmethod
-    def frames(self, data: bytes, offset: int) -> Closing | None:
+    def frames(self, data: bytes, offset: int) -> EndFrames | None:
         """Return the frames that the end of a file begins with, whatever follows them; None if they are cut short.
 
         Raise FrameError if they are damaged.
         """
-
-    def read(self, data: bytes, offset: int) -> End | None:
-        """Return what the end of a file says, None if it is cut short; raise FrameError if it is damaged."""
-        closing = self.frames(data, offset)
-        if closing is None:
-            return None
-        rest = data[closing.size :]
-        if rest != closing.mark and closing.mark.startswith(rest):
-            return None
-        if rest != closing.mark:
-            raise FrameError("bytes follow the end of the file")
-        return closing.end
 
     @abstractmethod
     def start(self, tail: bytes, size: int) -> int:
@@ -101,10 +127,18 @@ class Ending(ABC):
         if not max(self.first, base) <= offset < base + size:
             raise FrameError("the end of the file is missing or damaged")
         file.seek(offset - base)
-        end = self.read(file.read(), offset)
-        if end is None:
+        data = file.read()
+        frames = self.frames(data, offset)
+        if frames is None or frames.ignored(data, offset) is not None:
             raise FrameError("the end of the file is missing or damaged")
-        return end
+        return frames.end
+
+    def find_in(self, data: bytes, offset: int) -> End | None:
+        """Return what the end of a file says, None if it is missing or damaged; ``data`` is the file from an offset."""
+        try:
+            return self.find(io.BytesIO(data), offset)
+        except FrameError:
+            return None
 
 
 def pack_keys(keys: list[Key]) -> bytes:

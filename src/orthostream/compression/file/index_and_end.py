@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from orthostream.compression.errors import FrameError
-from orthostream.compression.file.ending import Closing, End, Ending, pack_keys, read_keys
+from orthostream.compression.file.ending import End, EndFrames, Ending, pack_keys, read_keys
 from orthostream.compression.stream.chain import Chain
 from orthostream.compression.stream.frame import END, INDEX, LONGEST, Frame, with_length
 from orthostream.compression.varint import Reader, put_varint
@@ -27,7 +27,7 @@ class IndexAndEnd(Ending):
         counts = with_length(self.checks.pack_marked(END, 0, body))
         return index + counts + bytes([len(counts)]) + _MARK
 
-    def frames(self, data: bytes, offset: int) -> Closing | None:
+    def frames(self, data: bytes, offset: int) -> EndFrames | None:
         reader = Reader(data)
         index = self._frame(reader, INDEX)
         start = reader.at
@@ -45,7 +45,7 @@ class IndexAndEnd(Ending):
         fits = found == offset and n_readings == n_samples * self.n_sensors - n_missing
         if reader.rest() or end.max_error < 0.0 or end.sum_of_squares < 0.0 or not fits:
             raise FrameError("the end of the file is damaged, or does not fit what is before it")
-        return Closing(end, size, mark)
+        return EndFrames(end, size, mark)
 
     def _frame(self, reader: Reader, kind: int) -> Frame | None:
         """Return the next frame if it is of a kind, None if the bytes end before it does."""

@@ -9,8 +9,13 @@ if TYPE_CHECKING:
     from orthostream.compression.file.reader import OstReader
 
 
-def described(reader: OstReader, first_time: int | None, last_time: int | None) -> dict[str, Any]:
-    """Return what a reader has found, once it has read all frames."""
+def described(reader: OstReader) -> dict[str, Any]:
+    """Read a file to its end, and return what the reader has found."""
+    first_time = last_time = None
+    for readings in reader:
+        if readings.times is not None:
+            first_time = int(readings.times[0]) if first_time is None else first_time
+            last_time = int(readings.times[-1])
     total = sum(reader.bytes_by_component.values())
     cells = reader.n_readings + reader.n_missing
     n_sensors = len(reader.schema.columns)

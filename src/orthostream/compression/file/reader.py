@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -15,10 +13,10 @@ import numpy as np
 
 from orthostream.compression.codecs.registry import MOST_SENSORS
 from orthostream.compression.errors import FrameError
-from orthostream.compression.file.ending import End, Key
+from orthostream.compression.file.ending import End, EndDamage, IgnoredEnd, Key
 from orthostream.compression.file.endings import ending_of
 from orthostream.compression.file.info import described
-from orthostream.compression.file.recovery import IgnoredEnd, LostStretch, ignored_end, next_key
+from orthostream.compression.file.recovery import Losses, LostStretch, next_key
 from orthostream.compression.file.source import FrameSource
 from orthostream.compression.stream.body import read_body
 from orthostream.compression.stream.decoder import Decoder, Readings
@@ -48,7 +46,8 @@ class OstReader:
     lost : list of LostStretch
         What could not be read, with ``recover``.
     ignored : IgnoredEnd or None
-        Bytes at the end that are not as they should be, if all readings before them are there.
+        Bytes at the end that are not as they should be, if all readings before them are there; with and without
+        ``recover``.
     n_samples : int
         The number of the next sample.
     """
@@ -66,13 +65,10 @@ class OstReader:
         most = MOST_SENSORS if max_sensors is None else max_sensors
         self.decoder = Decoder(max_sensors=most)
         self._recover = recover
-        self.lost: list[LostStretch] = []
+        self._losses = Losses()
         self.ignored: IgnoredEnd | None = None
         self.keys: list[Key] = []
         self._keys_without_time: list[Key] = []
-        #: The first sample that may be lost, and where its bytes begin; and whether what follows says its number.
-        self._gap: tuple[int, int] | None = None
-        self._is_counted = True
         self._last_time: int | None = None
         self._began_at = 0
         self.n_samples = self.n_readings = self.n_missing = self.n_frames = 0
@@ -103,6 +99,11 @@ class OstReader:
         """Close the file, if it was opened here."""
         if self._owned:
             self._source.file.close()
+
+    @property
+    def lost(self) -> list[LostStretch]:
+        """What could not be read."""
+        return self._losses.stretches
 
     @property
     def complete(self) -> bool:
@@ -140,9 +141,16 @@ class OstReader:
         data, size = found
         frame = self.decoder.open_frame(data)
         if frame.kind == INDEX:
-            with suppress(FrameError) if self._recover else nullcontext():
+            try:
                 self._finish()
-            self._lose_until(None, self._source.offset)
+            except FrameError:
+                if not self._recover:
+                    raise
+            if self._recover and self.end is None and self.ignored is None:
+                self._lose_until(None, self._source.offset)
+                # Without numbers, a part that begins with a key frame may be missing before any other key frame.
+                place = self.keys[1][:2] if not self._is_numbered and len(self.keys) > 1 else self._here
+                self._losses.may_be_more(*place)
             return None
         is_key = bool(frame.flags & RESTART)
         if is_key:
@@ -171,8 +179,7 @@ class OstReader:
             return
         if sample < self.n_samples or not self._recover:
             raise FrameError(f"a frame begins with sample {sample} where sample {self.n_samples} is due")
-        if self._gap is None:
-            self._gap = (self.n_samples, self._source.offset)
+        self._losses.begin(*self._here)
         self.n_samples = sample
 
     def _count(self, length_size: int, readings: Readings) -> None:
@@ -193,26 +200,39 @@ class OstReader:
     def _finish(self) -> None:
         """Check the end of the file against what is before it, if it is there."""
         rest, offset = self._source.rest(), self._source.offset
-        # A frame of the end was opened, which fits the frames before it: no readings follow, whatever comes now.
-        self.ignored = IgnoredEnd("a damaged end", offset, offset + len(rest))
-        closing = self._ending.frames(rest, offset)
-        self.ignored = ignored_end(rest, offset, closing)
-        if closing is None:
+        frames = self._ending.frames(rest, offset)
+        if frames is None:
             return
-        if not self._fits(closing.end):
-            self.ignored = None
-            raise FrameError("the end of the file does not fit what is before it")
-        if not self._recover and self._ending.read(rest, offset) is None:
-            return
-        self._lose_until(closing.end.n_samples, offset)
+        end = frames.end
+        # Frames with numbers are only missing unnoticed if no frame that restarts the state follows them.
+        if self._recover and self._is_numbered and end.n_samples > self.n_samples:
+            self._losses.begin(*self._here)
+        if not self._fits(end):
+            if self._recover and not self._losses and end.n_samples == self.n_samples:
+                self.ignored = IgnoredEnd(EndDamage.DAMAGED, offset, offset + len(rest))
+            counts = f"it counts {end.n_samples} samples, and {self.n_samples} are there"
+            raise FrameError(f"the end of the file does not fit what is before it: {counts}")
+        self.ignored = frames.ignored(rest, offset)
+        if self.ignored is not None and not self._recover:
+            if self.ignored.what == EndDamage.CUT_SHORT:
+                return
+            raise FrameError(f"not as it should be: {self.ignored}")
+        self._lose_until(end.n_samples, offset)
         self._source.skip(len(rest))
         self.bytes_by_component["trailer"] = len(rest)
-        self.end = closing.end
+        self.end = end
+
+    @property
+    def _here(self) -> tuple[int, int]:
+        return self._source.offset, self.n_samples
 
     def _fits(self, end: End) -> bool:
         """Return whether the end of the file agrees with the frames that were read."""
-        if self.lost or self._gap is not None:
-            return end.n_samples >= self.n_samples and (end.keys is None or set(self.keys) <= set(end.keys))
+        if self._losses:
+            # Where bytes are missing, the offsets of the key frames after them differ.
+            return end.n_samples >= self.n_samples and (
+                self._is_numbered or end.keys is None or set(self.keys) <= set(end.keys)
+            )
         if end.n_samples != self.n_samples or (self._began_at == 0 and end.n_missing != self.n_missing):
             return False
         if end.keys is None:
@@ -224,20 +244,14 @@ class OstReader:
 
     def _resume(self) -> Readings | None:
         """Go on at the next frame that can be read; return its samples, None if there is none."""
-        if self._gap is None:
-            self._gap = (self.n_samples, self._source.offset)
+        self._losses.begin(*self._here)
         while True:
             data, offset = self._source.rest(), self._source.offset
-            end = self._end_of(data, offset)
+            end = self._ending.find_in(data, offset)
             place = next_key(data, offset, self.decoder.checks, None if end is None else end.keys or ())
-            if (
-                place is None
-                and end is None
-                and self._gap == (self.n_samples, offset)
-                and self._ending.fills(data, offset)
-            ):
-                self._gap = None
-                self.ignored = IgnoredEnd("a damaged end", offset, offset + len(data))
+            if place is None and end is None and self._losses.is_open(*self._here) and self._ending.fills(data, offset):
+                self._losses.forget()
+                self.ignored = IgnoredEnd(EndDamage.DAMAGED, offset, offset + len(data))
             if place is None:
                 self._lose_until(None if end is None else end.n_samples, offset + len(data))
                 if end is not None:
@@ -250,38 +264,23 @@ class OstReader:
                 keys = () if end is None else end.keys or ()
                 samples = [key.sample for key in keys if key.offset == self._source.offset]
                 self.n_samples = samples[0] if samples else self.n_samples
-                self._is_counted = bool(samples)
+                self._losses.is_counted = bool(samples)
             try:
                 return self._step()
             except FrameError:
                 continue
 
-    def _end_of(self, data: bytes, offset: int) -> End | None:
-        try:
-            return self._ending.find(io.BytesIO(data), offset)
-        except FrameError:
-            return None
-
     def _close_gap(self, readings: Readings) -> None:
         """Note what was lost, once samples follow."""
-        if self._gap is None or not len(readings.values):
+        if not len(readings.values):
             return
         after = None if readings.times is None else int(readings.times[0])
         stop = self._keys_without_time[-1].offset if self._keys_without_time else self._source.offset
-        self._lose_until(self.n_samples if self._is_counted else None, stop, after)
+        self._lose_until(self.n_samples if self._losses.is_counted else None, stop, after)
 
     def _lose_until(self, sample: int | None, stop: int, after: int | None = None) -> None:
-        if self._gap is None:
-            return
-        first, start = self._gap
-        self._gap = None
-        if sample == first:
-            # Damage between frames, or of a dictionary that no sample needed.
-            return
-        self.lost.append(
-            LostStretch(first, None if sample is None else sample - 1, self._last_time, after, start, stop)
-        )
-        self.n_samples = max(self.n_samples, first if sample is None else sample)
+        self._losses.end(sample, stop, self._last_time, after)
+        self.n_samples = max(self.n_samples, sample or 0)
 
     # -- a span --------------------------------------------------------------------------------------------------
 
@@ -342,9 +341,4 @@ class OstReader:
 
     def info(self) -> dict[str, Any]:
         """Read the file to its end, and return what is in it."""
-        first = last = None
-        for readings in self:
-            if readings.times is not None:
-                first = int(readings.times[0]) if first is None else first
-                last = int(readings.times[-1])
-        return described(self, first, last)
+        return described(self)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from orthostream.compression.errors import FrameError
-from orthostream.compression.file.ending import Closing, Key
+from orthostream.compression.file.ending import Key
 from orthostream.compression.stream.checks import Checks
 from orthostream.compression.stream.frame import LONGEST, RESTART, UPDATE, Frame
 from orthostream.compression.varint import Reader
@@ -28,9 +28,9 @@ class LostStretch(NamedTuple):
     first, last : int
         Numbers of the first and the last sample; None for the last where it is not known, because none follow.
     before, after : int or None
-        Times of the samples before and after, where there are any.
+        Times of the samples before and after, where they are known.
     start, stop : int
-        Where their bytes begin and end in the file.
+        Where their bytes begin and end in the file; equal if it has none of them.
     """
 
     first: int
@@ -46,47 +46,70 @@ class LostStretch(NamedTuple):
             if self.last is None
             else f"{self.last - self.first + 1} samples"
         )
-        return f"{count} from number {self.first} on (bytes {self.start} to {self.stop - 1})"
+        if self.stop > self.start:
+            place = f"bytes {self.start} to {self.stop - 1}"
+        else:
+            place = f"missing from byte {self.start} on" if self.last is None else f"missing at byte {self.start}"
+        return f"{count} from number {self.first} on ({place})"
 
 
-class IgnoredEnd(NamedTuple):
-    """Bytes at the end of a file that are not as they should be, and that hold no readings: all of those are before.
+class Losses:
+    """What a reader could not read: stretches that are over, and perhaps one of which the end is not known yet.
 
     Attributes
     ----------
-    what : str
-    start, stop : int
-        Where they begin and end in the file.
+    stretches : list of LostStretch
+    is_counted : bool
+        Whether the numbers of samples are known; in version 1 they are not after damage, unless the index tells.
     """
 
-    what: str
-    start: int
-    stop: int
+    def __init__(self) -> None:
+        self.stretches: list[LostStretch] = []
+        self.is_counted = True
+        self._gap: tuple[int, int] | None = None
 
-    def __str__(self) -> str:
-        return f"{self.what} (bytes {self.start} to {self.stop - 1})"
+    def __bool__(self) -> bool:
+        return bool(self.stretches) or self._gap is not None
 
+    def begin(self, offset: int, sample: int) -> None:
+        """Note the first sample that may be lost, and where its bytes begin, unless a stretch is open already."""
+        if self._gap is None:
+            self._gap = offset, sample
 
-def ignored_end(data: bytes, offset: int, closing: Closing | None) -> IgnoredEnd | None:
-    """Return what is wrong with the end of a file, None if all is well.
+    def is_open(self, offset: int, sample: int) -> bool:
+        """Return whether the open stretch begins at an offset, with a sample."""
+        return self._gap == (offset, sample)
 
-    Parameters
-    ----------
-    data : bytes
-        The rest of a file after its readings.
-    offset : int
-        Where that begins in the file.
-    closing : Closing, optional
-        What it begins with, if that could be read.
-    """
-    stop = offset + len(data)
-    rest = b"" if closing is None else data[closing.size :]
-    if closing is None or (rest != closing.mark and closing.mark.startswith(rest)):
-        return IgnoredEnd("an end that is cut short", offset, stop)
-    if not rest.startswith(closing.mark):
-        return IgnoredEnd("a damaged end", offset, stop)
-    whole = offset + closing.size + len(closing.mark)
-    return IgnoredEnd("bytes after the end", whole, stop) if whole < stop else None
+    def forget(self) -> None:
+        """Drop the open stretch: nothing is lost in it."""
+        self._gap = None
+
+    def end(self, sample: int | None, stop: int, before: int | None, after: int | None = None) -> None:
+        """Close the open stretch, if there is one.
+
+        Parameters
+        ----------
+        sample : int or None
+            The sample that follows, None if that is unknown.
+        stop : int
+            Where the bytes of the stretch end.
+        before, after : int or None
+            As in `LostStretch`.
+        """
+        if self._gap is None:
+            return
+        start, first = self._gap
+        self._gap = None
+        # Otherwise damage between frames, or of a dictionary that no sample needed.
+        if sample != first:
+            last = None if sample is None else sample - 1
+            self.stretches.append(LostStretch(first, last, before, after, start, stop))
+
+    def may_be_more(self, offset: int, sample: int) -> None:
+        """Note that an unknown number of samples may be missing from a place on, unless that was noted before."""
+        if all(stretch.last is not None for stretch in self.stretches):
+            self.begin(offset, sample)
+            self.end(None, offset, None)
 
 
 def next_key(data: bytes, offset: int, checks: Checks, keys: Sequence[Key] | None) -> int | None:

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 
 from orthostream.compression.errors import FrameError
-from orthostream.compression.file.ending import Closing, End, Ending, pack_keys, read_keys
+from orthostream.compression.file.ending import End, EndFrames, Ending, pack_keys, read_keys
 from orthostream.compression.stream.chain import Chain
 from orthostream.compression.stream.frame import INDEX, LONGEST, with_length
 from orthostream.compression.varint import Reader, put_varint
@@ -38,7 +38,7 @@ class Trailer(Ending):
         data = with_length(self.checks.pack_marked(INDEX, 0, bytes(out), chain))
         return data + len(data).to_bytes(3, "little") + _MARK
 
-    def frames(self, data: bytes, offset: int) -> Closing | None:
+    def frames(self, data: bytes, offset: int) -> EndFrames | None:
         reader = Reader(data)
         try:
             frame = self.checks.open_alone(reader.take(reader.varint(LONGEST)))
@@ -46,7 +46,7 @@ class Trailer(Ending):
             return None
         if frame is None or frame.kind != INDEX:
             raise FrameError("the end of the file is damaged")
-        return Closing(self._unpacked(Reader(frame.body)), reader.at, reader.at.to_bytes(3, "little") + _MARK)
+        return EndFrames(self._unpacked(Reader(frame.body)), reader.at, reader.at.to_bytes(3, "little") + _MARK)
 
     def _unpacked(self, reader: Reader) -> End:
         flags = reader.byte()

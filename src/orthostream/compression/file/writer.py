@@ -120,19 +120,19 @@ class OstWriter:
         file: BinaryIO = open_locked(Path(place), create=False) if self._owned else place
         try:
             reader = OstReader(file, max_sensors=max(MOST_SENSORS, len(schema.columns)))
+            if reader.header.schema != schema:
+                raise ValueError("the file has other columns, or another time axis, than what is to be appended.")
+            known = target_in_header(reader.header.target)
+            if target is not None and target.in_header != known.in_header:
+                raise ValueError(
+                    f"{self.path or 'the file'} was written with {known.in_words}, so that readings with "
+                    f"{target.in_words} cannot be appended; name no target to append with the former."
+                )
             for readings in reader:
                 if readings.times is not None:
                     self.last_time = int(readings.times[-1])
-            header = reader.header
             file.seek(reader.end_of_frames)
             self._old_end = file.read()
-            if header.schema != schema:
-                raise ValueError("the file has other columns, or another time axis, than what is to be appended.")
-            known = target_in_header(header.target)
-            if target is not None and target.in_header != known.in_header:
-                raise ValueError(
-                    f"the file was written with {known.in_words}; readings with {target.in_words} cannot be appended."
-                )
         except BaseException:
             if self._owned:
                 file.close()

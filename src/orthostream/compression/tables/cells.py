@@ -17,7 +17,7 @@ _LINE_FEED, _SPACE = ord("\n"), ord(" ")
 # Decimals with too many digits for the bulk path; integers are left to a closer look, as they may be too large.
 _LONG_DECIMALS = re.compile(rb"(?:[-+]?\d*\.\d+(?:[eE][-+]?\d+)? )*", re.ASCII)
 _MOST_WORDS = 65_536
-# Half of the cells of a block that are looked at for digits that are not kept.
+# Cells of a block checked for lost digits: this many first ones, this many longest ones.
 _LIKELY = 128
 
 

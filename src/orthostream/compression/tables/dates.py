@@ -83,7 +83,8 @@ def day_or_month_first(texts: Sequence[str]) -> str:
         example = found[0].group() if found else ""
         raise TableError(
             f"the date {example!r} may begin with its day or with its month; "
-            "say which by a pattern of times such as '%d/%m/%Y %H:%M'"
+            "say which by a pattern of times such as '%d/%m/%Y %H:%M'",
+            names_table=False,
         )
     return DAY_FIRST if day_first else MONTH_FIRST
 
@@ -168,7 +169,7 @@ def offset_of(zone: str) -> int:
     if zone in ("", *_UTC):
         return 0
     if not re.fullmatch(r"[+-]\d\d:\d\d", zone):
-        raise TableError(f"{zone!r} is no offset from UTC such as +02:00")
+        raise TableError(f"{zone!r} is no offset from UTC such as +02:00", names_table=False)
     hours, minutes = zone[1:].split(":")
     return (3_600 * int(hours) + 60 * int(minutes)) * (-1 if zone[0] == "-" else 1)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 # More than 17 digits from the first to the last that is not zero. A search begins at the space before a cell.
-_MANY = re.compile(rb" [-+]?0*[.,]?0*([1-9](?:[.,]?\d){16,}[1-9])[^ ]*")
+_MANY = re.compile(rb" [-+]?0*(?:[.,]0*)?([1-9](?:[.,]?\d){16,}[1-9])[^ ]*")
 # No double has more digits than 767.
 _MOST = 800
 
@@ -37,6 +37,16 @@ def first_rounded(cells: Sequence[bytes]) -> int | None:
     for match in _MANY.finditer(joined):
         text = match[0].decode().replace(",", ".")
         digits = len(match[1].replace(b".", b"").replace(b",", b""))
-        if Decimal(text) != Decimal(f"{float(text):.{min(digits - 1, _MOST)}e}"):
+        if not _is_kept(text, digits):
             return joined.count(b" ", 0, match.start())
     return None
+
+
+def _is_kept(text: str, digits: int) -> bool:
+    """Return whether a double, written with as many digits, is the number that a text is."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        # The exponent is too large even for a decimal.
+        return False
+    return number == Decimal(f"{float(text):.{min(digits - 1, _MOST)}e}")

@@ -22,7 +22,7 @@ def import_pyarrow() -> ModuleType:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise TableError("Parquet needs pyarrow: pip install 'orthostream[parquet]'") from error
+        raise TableError("Parquet needs pyarrow: pip install 'orthostream[parquet]'", names_table=False) from error
     module: ModuleType = pyarrow
     return module
 

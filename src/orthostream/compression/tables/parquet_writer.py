@@ -20,7 +20,8 @@ class TypeMismatchError(TableError):
     """A reading that the type of its column cannot hold; `column` has the name."""
 
     def __init__(self, column: str, value: float, dtype: str) -> None:
-        super().__init__(f"column {column!r}: {value!r} does not fit its type {dtype}; write it as float64")
+        text = f"column {column!r}: {value!r} does not fit its type {dtype}; write it as float64"
+        super().__init__(text, names_table=False)
         self.column = column
 
 

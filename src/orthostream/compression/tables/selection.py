@@ -18,5 +18,5 @@ def select(names: Sequence[str], wanted: Sequence[str], table: str) -> list[int]
             shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
             raise TableError(f"{table} has no column {name!r}; it has {shown}")
         if name in wanted[:place]:
-            raise TableError(f"column {name!r} is chosen twice")
+            raise TableError(f"{table}: column {name!r} is chosen twice")
     return [names.index(name) for name in wanted]

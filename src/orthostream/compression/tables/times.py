@@ -184,11 +184,13 @@ def parse_time(text: str, axis: TimeAxis) -> int:
         try:
             return int(Decimal(text).scaleb(_decimals(axis)).to_integral_value())
         except (InvalidOperation, ValueError, OverflowError) as error:
-            raise TableError(f"{text!r} is not a time: column {axis.name!r} holds numbers") from error
+            raise TableError(
+                f"{text!r} is not a time: column {axis.name!r} holds numbers", names_table=False
+            ) from error
     try:
         tick = int(parse_dates([text], axis.unit)[0])
     except TimeTextError as error:
-        raise TableError(f"{text!r} {error.reason}; write it as 2017-12-31T23:59:59") from error
+        raise TableError(f"{text!r} {error.reason}; write it as 2017-12-31T23:59:59", names_table=False) from error
     if zone_of(text):
         return tick
     per_second = TICKS_PER_SECOND[axis.unit]
@@ -229,7 +231,7 @@ def _offsets(seconds: IntArray, zone: str) -> IntArray:
     try:
         named = ZoneInfo(zone)
     except (KeyError, OSError, ValueError) as error:
-        raise TableError(f"the time zone {zone!r} is not known here: pip install tzdata") from error
+        raise TableError(f"the time zone {zone!r} is not known here: pip install tzdata", names_table=False) from error
     # Zones change their clocks on the quarter of an hour.
     slots, place = np.unique(seconds // _SLOT, return_inverse=True)
     start = datetime(1970, 1, 1, tzinfo=ZoneInfo("UTC"))
