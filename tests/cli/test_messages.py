@@ -239,3 +239,12 @@ def test_key_every(table: Path) -> None:
     packed.write_bytes(data)
     assert decompress(packed, table.with_name("b.csv"), "--recover") == 1
     assert len(readings(table.with_name("b.csv"))[0]) == 128
+
+
+def test_what_is_compressed_already_is_told_as_such(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compress(table, "--lossless") == 0
+    packed = table.with_suffix(".ost")
+    capsys.readouterr()
+    assert main(["compress", str(packed), str(table.with_name("again.ost")), "--lossless"]) == 2
+    told = capsys.readouterr().err
+    assert "is an .ost file" in told and told.count(packed.name) == 1, told

@@ -12,6 +12,8 @@ from orthostream.compression.tables.errors import TableError
 BLOCK_BYTES = 1_000_000
 LONGEST_LINE = 1_000_000
 
+#: How .ost files begin, in either version.
+_COMPRESSED = (b"OST\x01", b"OST\x02")
 _FOREIGN_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _MEND = "save the table as UTF-8 text"
 
@@ -84,6 +86,8 @@ class LineBlocks:
     def _without_mark(self, text: bytes) -> bytes:
         if text.startswith(_FOREIGN_MARKS):
             raise TableError(f"{self._name}, line 1: this is UTF-16 or UTF-32 text; {_MEND}")
+        if text.startswith(_COMPRESSED):
+            raise TableError(f"{self._name} is an .ost file: it is compressed already; decompress makes a table of it")
         return text.removeprefix(codecs.BOM_UTF8)
 
     def _checked(self, text: bytes, line: int) -> LineBlock:
