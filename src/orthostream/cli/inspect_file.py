@@ -88,7 +88,7 @@ def _described(info: dict[str, Any], schema: Schema) -> dict[str, Any]:
 def _state(info: dict[str, Any]) -> str:
     """Return what is wrong with a file, if anything is."""
     if info["ignored"] and not info["lost"]:
-        return ", DAMAGED at its end only: all readings are there"
+        return ", DAMAGED at its end only: all readings before that are there"
     if info["lost"]:
         return ", DAMAGED"
     return "" if info["complete"] else ", CUT SHORT: its end is missing"
