@@ -122,7 +122,7 @@ def _damage(reader: OstReader, error: FrameError | None) -> str:
     if reader.lost:
         return f"damaged; lost: {'; '.join(map(str, reader.lost))}; all other readings were written"
     if reader.ignored is not None:
-        return f"damaged at its end only: all readings before that were there and were written; ignored: {reader.ignored}"
+        return f"damaged at its end only: all readings before that were written; ignored: {reader.ignored}"
     if error is not None:
         return (
             f"damaged ({error}): the readings before that were written; --recover goes on at the next frame "
