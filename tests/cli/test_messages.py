@@ -248,3 +248,12 @@ def test_what_is_compressed_already_is_told_as_such(table: Path, capsys: pytest.
     assert main(["compress", str(packed), str(table.with_name("again.ost")), "--lossless"]) == 2
     told = capsys.readouterr().err
     assert "is an .ost file" in told and told.count(packed.name) == 1, told
+
+
+@pytest.mark.parametrize("order", ["{i} {o} --max-error 0.5", "{i} --max-error 0.5 {o}", "--max-error 0.5 {i} {o}"])
+def test_files_and_options_come_in_any_order(table: Path, order: str) -> None:
+    packed = table.with_name("packed.ost")
+    words = order.format(i=table, o=packed).split()
+    assert main(["compress", *words]) == 0
+    assert main(["inspect", "--recover", str(packed)]) == 0
+    assert main(["decompress", str(packed), "--recover", str(table.with_name("back.csv"))]) == 0

@@ -31,12 +31,13 @@ def _run(arguments: Sequence[str] | None) -> int:
     from orthostream import __version__
     from orthostream.cli import bench, compress, decompress, demo, inspect_file, reproduce
     from orthostream.cli.errors import UserError
+    from orthostream.cli.intermixed import IntermixedParser
 
     parser = argparse.ArgumentParser(
         prog="orthostream", description="Learn an orthogonal dictionary from a stream, and put it to work."
     )
     parser.add_argument("--version", action="version", version=f"orthostream {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=IntermixedParser)
     for module in (compress, decompress, inspect_file, demo, reproduce, bench):
         module.add_parser(commands)
     options = parser.parse_args(arguments)
