@@ -124,6 +124,7 @@ def test_anything_survives_under_an_error(rows: np.ndarray, size: int, rmse: flo
 )
 @example(rows=np.full((24, 1), 8.4e78), size=1, budget=0.1)
 @example(rows=np.full((24, 2), 1e-90), size=1, budget=0.1)
+@example(rows=np.where(np.arange(48).reshape(24, 2) == 2, 37.0, np.nan), size=1, budget=0.1)
 def test_anything_survives_under_a_budget(rows: np.ndarray, size: int, budget: float) -> None:
     decoded, _, _ = sent(rows, size, bits_per_reading=budget, fast=False)
     np.testing.assert_array_equal(np.isnan(decoded), np.isnan(rows))

@@ -13,8 +13,6 @@ _FORGETTING = 0.995
 _FEWEST_ROWS = 24
 #: Steps at each look.
 _TURNS = 1
-#: Exponents of two beyond which squares overflow, or vanish.
-_LARGEST_EXPONENT = 400
 
 
 class AdaptedBasis:
@@ -55,7 +53,11 @@ class AdaptedBasis:
         if self._waiting >= self._interval:
             self._waiting = 0
             for _ in range(_TURNS):
-                self.components = _orthonormal(self._turned(noise))
+                with np.errstate(all="ignore"):
+                    turned = _orthonormal(self._turned(noise))
+                # Where squares overflow or vanish, the basis stays as it is.
+                if np.isfinite(turned).all():
+                    self.components = turned
 
     def seed(self, atoms: FloatArray) -> None:
         """Take atoms that were learnt elsewhere into the basis, and keep what is orthogonal to them of the rest."""
@@ -99,10 +101,6 @@ def _orthonormal(rows: FloatArray) -> FloatArray:
            [ 0.8, -0.6]])
     """
     columns = np.array(rows.T)
-    exponent = int(np.frexp(np.abs(columns).max())[1])
-    if abs(exponent) > _LARGEST_EXPONENT:
-        # Their squares would not be numbers; a power of two changes nothing else.
-        columns = np.ldexp(columns, -exponent)
     # Twice, since what is nearly parallel comes out of the first pass with an error that the second takes away.
     for _ in range(2):
         for j in range(columns.shape[1]):
