@@ -8,7 +8,8 @@ f64 below(f64 x, int shape)
     if (shape == TEN) {
         f64 c = 10.0 / (10.0 + x * x);
         f64 series = 1.0 + c * (0.5 + c * (0.375 + c * (0.3125 + c * 0.2734375)));
-        return 0.5 + 0.5 * (x / sqrt(10.0 + x * x)) * series;
+        f64 share = 0.5 + 0.5 * (x / sqrt(10.0 + x * x)) * series;
+        return share > 0.0 ? share : 0.0;
     }
     f64 square = 1.0 + 0.25 * x * x;
     return 0.5 + 0.375 * (x / sqrt(square)) * (1.0 - (x * x) / (12.0 * square));

@@ -29,6 +29,7 @@ numbers = st.tuples(
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(numbers, min_size=1, max_size=10), st.sampled_from([FOUR, TEN]))
+@example([(-0.37088599823097446, 0.021484375, -4)], TEN)
 @example([(0.5, 0.02, 0), (-0.5, 0.02, -1), (0.0, 64.0, 515), (0.0, 64.0001, -516), (0.0, 2.0**20, 2**38)], FOUR)
 @example([(0.0, 1.0, 11), (0.0, 1.0, -11), (0.0, 1.0, 12), (0.0, 1.0, -12)], TEN)
 def test_cells_come_back(sent: list[tuple[float, float, int]], shape: int) -> None:

@@ -46,7 +46,9 @@ def below(x: float, shape: int) -> float:
     if shape == TEN:
         c = 10.0 / (10.0 + x * x)
         series = 1.0 + c * (0.5 + c * (0.375 + c * (0.3125 + c * 0.2734375)))
-        return 0.5 + 0.5 * (x / math.sqrt(10.0 + x * x)) * series
+        share = 0.5 + 0.5 * (x / math.sqrt(10.0 + x * x)) * series
+        # Rounding may take it below 0 far out, where a cell would then have no share at all.
+        return share if share > 0.0 else 0.0
     square = 1.0 + 0.25 * x * x
     return 0.5 + 0.375 * (x / math.sqrt(square)) * (1.0 - (x * x) / (12.0 * square))
 
