@@ -30,7 +30,8 @@ def leaves_out_jumps(group: Group) -> bool:
     return bool(group.jump_account[0] >= 0.0)
 
 
-def _judge(group: Group, plans: FloatArray, position: FloatArray, facts: FloatArray) -> None:
+def judge_jumps(group: Group, plans: FloatArray, position: FloatArray, facts: FloatArray) -> None:
+    """Compare, on sensors that jumped in the last sample, predictions without and with the jump."""
     n = len(plans)
     left_out = leaves_out_jumps(group)
     for i in range(n):
@@ -44,10 +45,5 @@ def _judge(group: Group, plans: FloatArray, position: FloatArray, facts: FloatAr
             gain = min(abs(without - part) / spread, 12.0) - min(abs(without) / spread, 12.0)
             account = _KEEP * float(group.jump_account[0]) + gain
             group.jump_account[0] = min(max(account, -40.0), 40.0)
-
-
-def judge_jumps(group: Group, plans: FloatArray, position: FloatArray, facts: FloatArray) -> None:
-    """Compare, on sensors that jumped in the last sample, predictions without and with the jump."""
-    if group.jump.any():
-        _judge(group, plans, position, facts)
-    group.jump[:] = facts[JUMP]
+    for i in range(n):
+        group.jump[i] = facts[JUMP, i]

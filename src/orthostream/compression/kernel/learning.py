@@ -39,21 +39,19 @@ def learn(
     there = 0.0
     far = 0.0
     large = 0.0
-    is_young = group.mixture.ring.shape[0] > 0 and samples < _START
     for i in range(n):
         scale = float(scales[i])
+        in_scales = float(unlimited[i]) / scale
         errors[i] = min(max(float(errors[i]) / scale, -12.0), 12.0)
         w = float(width[i])
         if trust[i] > 0.0:
             total += min(float(errors[i]) * float(errors[i]), 16.0)
-            if is_young:
-                in_scales = float(unlimited[i]) / scale
-                large += min(in_scales * in_scales, _VERY_FAR)
-                if in_scales * in_scales > _VERY_FAR:
-                    far += 1.0
+            large += min(in_scales * in_scales, _VERY_FAR)
+            if in_scales * in_scales > _VERY_FAR:
+                far += 1.0
             there += 1.0
             trust[i] /= scale * scale * float(group.covariance[i, i]) + 0.1 * w * w
-    if is_young and far + far > there:
+    if group.mixture.ring.shape[0] > 0 and samples < _START and far + far > there:
         # At first spreads are a guess, and may be wrong by orders of magnitude.
         total = large
     features[N_FEATURES] = position - last

@@ -156,9 +156,11 @@ def _adapt(
     facts[TRUST, i] = min(11.0 / (10.0 + (error * error) / (spread * spread + 0.05 * w * w)), 1.0)
     most = 6.0 * spread
     facts[UNLIMITED, i] = (expected - plan) + error
-    if abs(error) > most:
-        facts[JUMP, i] = jump_of(group, i, error, spread, w)
-        error = most if error > 0.0 else -most
+    facts[JUMP, i] = jump_of(group, i, error, spread, w)
+    if error > most:
+        error = most
+    elif error < -most:
+        error = -most
     facts[ERROR, i] = (expected - plan) + error
     group.history[row, i] = known
     add_scaled(facts[CORRECTION], group.upper[i], error / float(facts[SCALE, i]), i + 1)
