@@ -118,6 +118,8 @@ def compiled_with(
         options["_nrt"] = False
     if contract:
         options["fastmath"] = {"contract", "reassoc", "nsz"}
+    # A call copies every array of a parameter that is made of many; inlined functions copy nothing.
+    inlines = getattr(module, "INLINES", None)
     names = [(name, value) for name, value in vars(module).items() if not name.startswith("__")]
     space: dict[str, Any] = {"__name__": __name__, "__builtins__": __builtins__} | dict(names) | dict(given)
     functions: dict[str, Callable[..., Any]] = {}
@@ -125,5 +127,6 @@ def compiled_with(
         if isinstance(value, FunctionType) and value.__module__ == module.__name__:
             bound = FunctionType(value.__code__, space, value.__name__, value.__defaults__)
             bound.__qualname__ = f"{name}_{digest}"
-            functions[name] = space[name] = numba.njit(**options)(bound)
+            parameters = value.__code__.co_varnames[: value.__code__.co_argcount]
+            functions[name] = space[name] = numba.njit(**options, forceinline=inlines in parameters)(bound)
     return functions

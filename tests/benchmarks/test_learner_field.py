@@ -41,6 +41,7 @@ def _run(module: ModuleType, path: Path | None = None) -> Any:
     return module.run_field(argparse.Namespace(quick=True, field=True, json=path, figure=None))
 
 
+@pytest.mark.slow
 def test_records_and_summary(field: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pandas")
     records = _run(field, tmp_path / "records.json")

@@ -9,6 +9,8 @@ from orthostream.compression.kernel.student import FOUR, below, density
 
 #: Compiled without memory management: nothing here makes arrays while it codes.
 ALLOCATES = False
+#: Functions with this parameter are inlined: it is many arrays, which a call would copy.
+INLINES = "group"
 
 #: A cell narrower than the scale of the curve by this factor is scored by the density.
 NARROW = 1024.0

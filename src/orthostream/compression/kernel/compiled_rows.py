@@ -38,14 +38,19 @@ def add_products(sums: FloatArray, rows: FloatArray, weights: FloatArray, keep: 
     """
     n_rows, n = rows.shape
     added = np.zeros((n_rows, n_rows))
-    weighted = np.empty(n_rows)
+    column = np.empty(n_rows)
     for i in range(n):
         for k in range(n_rows):
-            weighted[k] = rows[k, i] * weights[i]
+            column[k] = rows[k, i]
         for k in range(n_rows):
-            for j in range(k + 1):
-                product = weighted[k] * rows[j, i]
-                added[k, j] = product if i == 0 else added[k, j] + product
+            weighted = column[k] * weights[i]
+            # Whole rows: loops of one length are faster, though half of what they compute is of no use.
+            if i == 0:
+                for j in range(n_rows):
+                    added[k, j] = weighted * column[j]
+            else:
+                for j in range(n_rows):
+                    added[k, j] += weighted * column[j]
     for k in range(n_rows):
         for j in range(k + 1):
             sums[k, j] = sums[k, j] * keep + added[k, j]
@@ -131,3 +136,17 @@ def add_outer(sums: FloatArray, row: FloatArray, target: float, weight: float, k
         for j in range(min(k + 1, n)):
             sums[k, j] = sums[k, j] * keep + entry * row[j]
     sums[n, n] = sums[n, n] * keep + target * weight * target
+
+
+def any_in(row: FloatArray) -> bool:
+    """Return whether any entry of a row is not 0."""
+    found = False
+    for i in range(len(row)):
+        found = found or row[i] != 0.0
+    return found
+
+
+def copy_row(target: FloatArray, matrix: FloatArray, k: int) -> None:
+    """Write row ``k`` of a matrix to another row."""
+    for i in range(len(target)):
+        target[i] = matrix[k, i]

@@ -12,6 +12,8 @@ from orthostream.compression.kernel.student import WIDEST_SCALE
 
 #: Compiled without memory management: nothing here makes arrays.
 ALLOCATES = False
+#: Functions with this parameter are inlined: it is many arrays, which a call would copy.
+INLINES = "group"
 
 _DRIFT = 2251799813685248.0  # 2**51
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.compression.kernel.group_state import N_FEATURES, SAMPLES, Group
-from orthostream.compression.kernel.rows import add_products, factorise, move_towards_products, solve
+from orthostream.compression.kernel.rows import add_products, entries, factorise, move_towards_products, solve
 
 #: First samples, in which spreads may grow faster.
 _START = 16
@@ -39,18 +39,24 @@ def learn(
     there = 0.0
     far = 0.0
     large = 0.0
+    widths, spreads = entries(width), entries(group.spread)
+    all_scales, all_errors, all_unlimited, trusts = entries(scales), entries(errors), entries(unlimited), entries(trust)
     for i in range(n):
-        scale = float(scales[i])
-        in_scales = float(unlimited[i]) / scale
-        errors[i] = min(max(float(errors[i]) / scale, -12.0), 12.0)
-        w = float(width[i])
-        if trust[i] > 0.0:
-            total += min(float(errors[i]) * float(errors[i]), 16.0)
-            large += min(in_scales * in_scales, _VERY_FAR)
-            if in_scales * in_scales > _VERY_FAR:
+        scale = all_scales[i]
+        in_scales = all_unlimited[i] / scale
+        error = min(max(all_errors[i] / scale, -12.0), 12.0)
+        all_errors[i] = error
+        if trusts[i] > 0.0:
+            w = widths[i]
+            square = in_scales * in_scales
+            total += min(error * error, 16.0)
+            large += min(square, _VERY_FAR)
+            if square > _VERY_FAR:
                 far += 1.0
             there += 1.0
-            trust[i] /= scale * scale * float(group.covariance[i, i]) + 0.1 * w * w
+            trusts[i] /= scale * scale * float(group.covariance[i, i]) + 0.1 * w * w
+    errors[:] = all_errors
+    trust[:] = trusts
     if group.mixture.ring.shape[0] > 0 and samples < _START and far + far > there:
         # At first spreads are a guess, and may be wrong by orders of magnitude.
         total = large
@@ -61,14 +67,15 @@ def learn(
     shared = 0.8 * (total / max(there, 1.0)) + 0.2
     move_towards_products(group.covariance, errors, rate)
     for i in range(n):
-        w = float(width[i])
+        w = widths[i]
         own = shared
-        if trust[i] > 0.0:
-            own = 0.8 * (total / there) + 0.2 * min(float(errors[i]) * float(errors[i]), 16.0)
+        if trusts[i] > 0.0:
+            own = 0.8 * (total / there) + 0.2 * min(all_errors[i] * all_errors[i], 16.0)
         else:
             group.covariance[i, i] += rate * float(group.pivots[i])
-        spread = float(group.spread[i])
-        group.spread[i] = math.sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w)
+        spread = spreads[i]
+        spreads[i] = math.sqrt(spread * spread * (1.0 + quick * (own - 1.0)) + 0.0004 * w * w)
+    group.spread[:] = spreads
     # Larger groups change more slowly, and cost more: they are factorised less often once they are known.
     every = max(4, n // 12) if samples >= 128 else 4
     if samples % every == 0 or samples < (32 if n <= 64 else 8):

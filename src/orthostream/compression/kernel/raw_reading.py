@@ -8,6 +8,8 @@ from orthostream.compression.kernel.range_coder import INTEGER_BITS, code_bit, c
 
 #: Compiled without memory management: nothing here makes arrays while it codes.
 ALLOCATES = False
+#: Functions with this parameter are inlined: it is many arrays, which a call would copy.
+INLINES = "group"
 
 
 #: Adaptive bits of `rare`: whether a reading is raw, and whether a first one is; those of the first cell; whether the

@@ -39,6 +39,8 @@ from orthostream.compression.kernel.ways import judge, look_around
 
 #: Compiled without memory management: nothing here makes arrays.
 ALLOCATES = False
+#: Functions with this parameter are inlined: it is many arrays, which a call would copy.
+INLINES = "group"
 
 #: No integer of a lattice lies farther out.
 LIMIT = 1125899906842624.0  # 2**50

@@ -96,3 +96,13 @@ def add_outer(sums: FloatArray, row: FloatArray, target: float, weight: float, k
     whole = np.append(row, target)
     sums *= keep
     sums += (whole * weight)[:, None] * whole[None, :]
+
+
+def any_in(row: FloatArray) -> bool:
+    """Return whether any entry of a row is not 0."""
+    return bool(row.any())
+
+
+def copy_row(target: FloatArray, matrix: FloatArray, k: int) -> None:
+    """Write row ``k`` of a matrix to another row."""
+    target[:] = matrix[k]

@@ -14,6 +14,8 @@ from orthostream.compression.kernel.repeats import take_cell
 
 #: Compiled without memory management: nothing here makes arrays.
 ALLOCATES = False
+#: Functions with this parameter are inlined: it is many arrays, which a call would copy.
+INLINES = "group"
 
 
 def look_around(group: Group, i: int, w: float, bins: tuple[int, int]) -> None:
@@ -51,7 +53,7 @@ def _settle_accounts(
     bins: tuple[int, int],
     tried: bool,
 ) -> None:
-    """Rehearse the mixture if it was not used, compare the two ways, and remember the cell."""
+    """Rehearse the mixture if it is to be tried and was not used, compare the two ways, and remember the cell."""
     mixture = group.mixture
     n = len(group.width)
     w = float(group.width[i])
@@ -65,7 +67,7 @@ def _settle_accounts(
         mixture.around[ASKED] += 1
         mixture.around[REPEATED] += take_cell(mixture, i, index)
         mixture.around[NEIGHBOUR] = index
-    elif n <= LARGEST_SMALL_GROUP:
+    else:
         take_cell(mixture, i, index)
         mixture.around[NEIGHBOUR] = index
 
@@ -91,5 +93,6 @@ def judge(
         _judge_shape(group, w, expected, spread, cell, shape)
     # A sensor of which the mixture knows nothing is tried less often.
     tried = mixes or (trial and (group.mixture.account[i] > -48.0 or t % 4 == 0))
-    _settle_accounts(rehearsal, buffer, group, i, expected, spread, cell, bins, tried)
+    if tried or len(group.width) <= LARGEST_SMALL_GROUP:
+        _settle_accounts(rehearsal, buffer, group, i, expected, spread, cell, bins, tried)
     return _is_surprise(cell, expected, spread, before, w)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthostream._typing import FloatArray
+from orthostream._typing import BoolArray, FloatArray
 from orthostream.compression.codecs.conditional.lattice import Lattice, geometric_lattice, linear_lattice
 from orthostream.compression.codecs.conditional.resolution import Resolution, find_resolutions
 from orthostream.compression.targets import ErrorBound
+
+#: Fraction of readings off their lattice above which another lattice is tried.
+_TOO_MANY = 0.02
 
 
 def choose_lattice(rows: FloatArray, bound: ErrorBound, resolutions: list[Resolution] | None = None) -> Lattice:
@@ -29,3 +32,12 @@ def choose_lattice(rows: FloatArray, bound: ErrorBound, resolutions: list[Resolu
 def _usual_size(column: FloatArray) -> float:
     values = column[np.isfinite(column)]
     return float(np.median(np.abs(values))) if values.size else 0.0
+
+
+def wants_another_lattice(
+    current: Lattice, rows: FloatArray, strays: BoolArray, bound: ErrorBound, resolutions: list[Resolution] | None
+) -> bool:
+    """Return whether many readings were off the lattice, and another one would hold them."""
+    if not strays.any() or int(strays.sum()) <= _TOO_MANY * np.isfinite(rows).sum():
+        return False
+    return choose_lattice(rows, bound, resolutions).to_bytes() != current.to_bytes()

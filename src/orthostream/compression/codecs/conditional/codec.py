@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ import numpy as np
 from orthostream._typing import ByteArray, FloatArray, IntArray
 from orthostream.compression.codecs.codec import READINGS, UPDATE, Codec, Payload
 from orthostream.compression.codecs.conditional.checked_groups import fill_groups
-from orthostream.compression.codecs.conditional.choose_lattice import choose_lattice
+from orthostream.compression.codecs.conditional.choose_lattice import wants_another_lattice
 from orthostream.compression.codecs.conditional.functions import KernelFunctions
 from orthostream.compression.codecs.conditional.groups import groups_of
+from orthostream.compression.codecs.conditional.last_choice import LastChoice
 from orthostream.compression.codecs.conditional.lattices import Levels, SensorLattice
 from orthostream.compression.codecs.conditional.lattices.changes import put_changes, read_changes
 from orthostream.compression.codecs.conditional.lattices.choose import wanted_by
-from orthostream.compression.codecs.conditional.lattices.lattices import Lattices
+from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, PlacedRows
 from orthostream.compression.codecs.conditional.lattices.level_bytes import least_bytes_of
 from orthostream.compression.codecs.conditional.lattices.wire import n_levels_written
 from orthostream.compression.codecs.conditional.opening import opening_to_bytes, read_affordable_opening, read_opening
@@ -33,8 +35,6 @@ from orthostream.compression.kernel.readings import CELL, MISSING, RAW
 from orthostream.compression.targets import ErrorBound
 from orthostream.compression.varint import Reader
 
-#: Fraction of readings off their lattice above which another lattice is tried.
-_TOO_MANY = 0.02
 #: Maximum number of bytes of a reading, on the rarest path.
 _LONGEST = 96
 #: What a state holds beside the lattice and the groups.
@@ -92,6 +92,10 @@ class ConditionalCodec(Codec):
         self._resolutions = resolutions
         self._call = KernelFunctions(accelerate)
         self._coder: IntArray = np.zeros(CODER_SIZE, dtype=np.int64)
+        if bound is not None:
+            self._choice = LastChoice(
+                partial(self._rules.choose, bound=bound, labels=self._labels, resolutions=resolutions)
+            )
         self.restart()
 
     def restart(self) -> None:
@@ -153,20 +157,23 @@ class ConditionalCodec(Codec):
             raise ValueError("this codec was made without a bound: it can only decode.")
         rows = np.ascontiguousarray(rows, dtype=np.float64)
         fresh = self._lattices is None
-        prefix = self._choose(rows, self.bound) if fresh else b""
-        payloads = [] if fresh else self._changes(rows)
+        prefix = self._choose(rows) if fresh else b""
+        assert self._lattices is not None
+        placed = self._lattices.place(rows)
+        if payloads := [] if fresh else self._changes(rows, placed):
+            placed = self._lattices.place(rows)
         n_levels = n_levels_written(self.lattices) if fresh else 0
-        body = self._encode(rows, self.bound.limits(rows))
+        body = self._encode(rows, placed, self.bound.limits(rows))
         return [*payloads, Payload(READINGS, self._padded(prefix + body, self._work(len(rows), fresh), n_levels))]
 
     def _padded(self, body: bytes, work: int, n_levels: int) -> bytes:
         """Return a payload with as many zeros as its work and the levels in it take."""
         return body.ljust(max(self._rules.limit.least_bytes(work), least_bytes_of(n_levels)), b"\0")
 
-    def _changes(self, rows: FloatArray) -> list[Payload]:
+    def _changes(self, rows: FloatArray, placed: PlacedRows) -> list[Payload]:
         """Return a payload that changes lattices, if they should change before some samples."""
         assert self._lattices is not None
-        if self._watch is None or not (changes := self._watch.changes(rows, self._lattices)):
+        if self._watch is None or not (changes := self._watch.changes(rows, self._lattices, placed)):
             return []
         out = bytearray()
         n_levels = put_changes(out, changes)
@@ -174,12 +181,13 @@ class ConditionalCodec(Codec):
         self._update(body)
         return [Payload(UPDATE, body)]
 
-    def _choose(self, rows: FloatArray, bound: ErrorBound) -> bytes:
+    def _choose(self, rows: FloatArray) -> bytes:
         """Choose lattices and groups, and return their bytes."""
         if self._watch is not None:
             rows = self._watch.recent(rows)
             self._watch.restarted()
-        self._lattices = self._rules.choose(rows, bound, self._labels, self._resolutions)
+        self._lattices = self._choice.lattices_for(rows)
+        self._choice.forget()
         self._open(groups_of(rows, self._labels, self._lattices.plain))
         return opening_to_bytes(self._lattices, self._numbers, self.version)
 
@@ -230,7 +238,7 @@ class ConditionalCodec(Codec):
         if not self._rules.looks_at_first_samples or self.bound is None:
             return self.most_samples
         rows = rows if self._watch is None else self._watch.recent(rows)
-        plain = self._rules.choose(rows, self.bound, self._labels, self._resolutions).plain
+        plain = self._choice.lattices_for(rows).plain
         return self._rules.limit.most_samples(np.bincount(groups_of(rows, self._labels, plain)).tolist())
 
     def decode(self, payload: Payload) -> FloatArray:
@@ -239,8 +247,8 @@ class ConditionalCodec(Codec):
             return np.empty((0, self.n_sensors))
         if payload.kind != READINGS:
             raise FrameError(f"a payload of kind {payload.kind} does not belong to this stream")
-        fresh, body = self._lattices is None, payload.body
-        if fresh:
+        body = payload.body
+        if fresh := self._lattices is None:
             self._lattices, numbers, body = read_affordable_opening(
                 body, self.n_sensors, self.version, self._rules.limit
             )
@@ -287,9 +295,7 @@ class ConditionalCodec(Codec):
             for place, sensor in enumerate(members.tolist())
         }
 
-    def _encode(self, rows: FloatArray, limits: FloatArray) -> bytes:
-        assert self._lattices is not None
-        placed = self._lattices.place(rows)
+    def _encode(self, rows: FloatArray, placed: PlacedRows, limits: FloatArray) -> bytes:
         kinds = np.where(placed.held, CELL, RAW).astype(np.int64)
         kinds[np.isnan(rows)] = MISSING
         if self._rules.keeps_negative_zero and self.bound is not None and self.bound.relative is None:
@@ -306,17 +312,13 @@ class ConditionalCodec(Codec):
         if self._watch is not None:
             self._watch.note(rows, kinds, bits_of_sensors(self._groups, self._members) - before)
         else:
-            self.wants_restart = bool((kinds == RAW).any()) and self._strays(rows, kinds)
+            assert self._lattices is not None and self.bound is not None
+            strays = np.isfinite(rows) & (kinds == RAW)
+            self.wants_restart = wants_another_lattice(
+                self._lattices.plain, rows, strays, self.bound, self._resolutions
+            )
         self._grow(kinds, patterns)
         return self._rules.finish(self._call, self._coder, buffer)
-
-    def _strays(self, rows: FloatArray, kinds: IntArray) -> bool:
-        """Return whether many readings were off the lattice, and another one would hold them."""
-        assert self._lattices is not None and self.bound is not None
-        finite = np.isfinite(rows)
-        if int(((kinds == RAW) & finite).sum()) <= _TOO_MANY * finite.sum():
-            return False
-        return choose_lattice(rows, self.bound, self._resolutions).to_bytes() != self._lattices.plain.to_bytes()
 
     def _code_count(self, buffer: ByteArray, count: int) -> int:
         """Code the number of samples: mostly what it was before."""

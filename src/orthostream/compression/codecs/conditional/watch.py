@@ -14,13 +14,14 @@ from orthostream.compression.codecs.conditional.lattices.better import better_la
 from orthostream.compression.codecs.conditional.lattices.changes import Change
 from orthostream.compression.codecs.conditional.lattices.estimate import RAW_BITS, side_bits
 from orthostream.compression.codecs.conditional.lattices.lattices import Lattices, PlacedRows
+from orthostream.compression.codecs.conditional.lattices.met_again import fixed_cells
+from orthostream.compression.codecs.conditional.lattices.settled import is_settled
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted
-from orthostream.compression.codecs.plain_state import checked_array, set_values, values_of
+from orthostream.compression.codecs.conditional.recent_samples import RecentSamples
+from orthostream.compression.codecs.plain_state import set_values, values_of
 from orthostream.compression.kernel.group_state import Group
 from orthostream.compression.kernel.readings import RAW
 
-#: Readings that are remembered, of all sensors together, and samples that are remembered at most and at least.
-_READINGS, _SAMPLES, _FEWEST = 1 << 19, 4096, 128
 #: Readings of a sensor after which its lattice is looked at for the first time; then at twice as many, and so on.
 _FIRST_LOOK = 16
 #: Readings that are looked at where they have become others just now.
@@ -31,8 +32,12 @@ _LOOKS = 64
 _TOO_MANY = 0.02
 #: Bits of a frame that changes lattices, without them.
 _FRAME = 100.0
+#: A sensor is like one whose lattice was searched for among this share of its number of readings.
+_SEARCHED_LATELY = 0.75
 #: Lattices of other sensors of its label that a sensor tries.
 _OTHERS = 2
+#: Sensors of one label that have to fulfil the same may share a lattice.
+_Kind = tuple[str, Wanted]
 #: What a state holds beside the samples that are remembered.
 _COUNTS = ("_seen", "_strays", "_next_look", "_next_strays", "_looked", "_paid")
 
@@ -60,35 +65,28 @@ class LatticeWatch:
         self.wanted = list(wanted)
         self._labels = list(labels)
         n = len(self._labels)
-        self._most = max(min(_READINGS // n, _SAMPLES), _FEWEST)
-        self._frames: list[FloatArray] = []
-        self._n_remembered = 0
+        self._recent = RecentSamples(n)
         self._seen: IntArray = np.zeros(n, dtype=np.int64)
         self._strays: IntArray = np.zeros(n, dtype=np.int64)
         self._next_look: IntArray = np.full(n, _FIRST_LOOK, dtype=np.int64)
         self._next_strays: IntArray = np.full(n, 2, dtype=np.int64)
-        #: Strays and readings at the last look.
+        #: Strays and readings at the last search.
         self._looked: IntArray = np.zeros((2, n), dtype=np.int64)
         #: Bits that were paid since the last look, and for how many readings.
         self._paid: FloatArray = np.zeros((2, n))
 
     def state(self) -> dict[str, Any]:
         """Return what is remembered, as arrays."""
-        remembered = np.concatenate([np.empty((0, len(self._labels))), *self._frames])
-        return {"remembered": remembered, "counts": values_of(self, _COUNTS)}
+        return {"remembered": self._recent.state(), "counts": values_of(self, _COUNTS)}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Take over what another one remembered; raise ValueError if it does not fit."""
-        rows = state["remembered"]
-        shape = (len(rows), len(self._labels)) if isinstance(rows, np.ndarray) and rows.ndim > 0 else ()
-        self._frames = [checked_array(rows, "float64", shape, "remembered").copy()]
-        self._n_remembered = len(rows)
+        self._recent.set_state(state["remembered"])
         set_values(self, state["counts"], _COUNTS)
 
     def recent(self, rows: FloatArray) -> FloatArray:
         """Return the samples that are remembered, and the next ones."""
-        self._frames = [np.concatenate(self._frames)] if self._frames else []
-        return np.concatenate([*self._frames, rows])[-self._most :] if len(rows) < self._most else rows
+        return self._recent.joined(rows)
 
     def restarted(self) -> None:
         """Begin to count anew: all lattices were chosen just now."""
@@ -101,20 +99,15 @@ class LatticeWatch:
 
     def note(self, rows: FloatArray, kinds: IntArray, bits: FloatArray) -> None:
         """Remember samples, how their readings were coded, and how many bits each sensor took."""
-        self._frames.append(rows.copy())
-        self._n_remembered += len(rows)
-        if self._n_remembered > 2 * self._most:
-            self._frames = [np.concatenate(self._frames)[-self._most :]]
-            self._n_remembered = self._most
+        self._recent.add(rows)
         finite = np.isfinite(rows)
         self._seen += finite.sum(axis=0)
         # Rounded, so that the last bit of a logarithm decides nothing.
         self._paid += (np.rint(1024.0 * bits) / 1024.0, finite.sum(axis=0))
         self._strays += ((kinds == RAW) & finite).sum(axis=0)
 
-    def changes(self, rows: FloatArray, lattices: Lattices) -> list[Change]:
-        """Return the changes that should come before the next samples."""
-        placed = lattices.place(rows)
+    def changes(self, rows: FloatArray, lattices: Lattices, placed: PlacedRows) -> list[Change]:
+        """Return the changes that should come before the next samples, which are ``placed`` on their lattices."""
         here, off = np.isfinite(rows).sum(axis=0), self._off(rows, lattices, placed).sum(axis=0)
         seen, strays = self._seen + here, self._strays + off
         new = (off >= 2) & (off > _TOO_MANY * here)
@@ -126,26 +119,25 @@ class LatticeWatch:
         found: dict[int, Change] = {}
         saved = 0.0
         if len(turn):
-            recent = self.recent(rows)
-            usual = self._usual(lattices)
-            latest: dict[tuple[str, Wanted], tuple[SensorLattice, ...]] = {}
+            usual: dict[_Kind, tuple[SensorLattice, ...]] = {}
+            latest: dict[_Kind, tuple[SensorLattice, ...]] = {}
             for i in turn.tolist():
                 kind = self._labels[i], self.wanted[i]
-                others = (*usual[kind], *latest.get(kind, ()))
-                # Where readings have become others just now, those of long ago do not count.
-                column = recent[-max(2 * len(rows), _LATEST) :, i] if new[i] else recent[:, i]
-                # Readings that have become levels since were none when they came.
-                became = max(int(strays[i] - self._looked[0, i]), 0) if isinstance(lattices[i], Levels) else 0
-                extra = RAW_BITS * became / max(int(seen[i] - self._looked[1, i]), 1)
+                column = self._recent.column(i, rows)
                 paid = self._paid[0, i] / self._paid[1, i] if self._paid[1, i] and not new[i] else np.inf
-                with np.errstate(all="ignore"):
-                    better = better_lattice(lattices[i], column, self.wanted[i], others, extra, paid)
+                better: SensorLattice | None
+                if not new[i] and self._needs_no_search(i, int(seen[i]), column, lattices):
+                    better = fixed_cells(lattices[i], column, paid)
+                else:
+                    usual = usual or self._usual(lattices)
+                    others = (*usual[kind], *latest.get(kind, ()))
+                    # Where readings have become others just now, those of long ago do not count.
+                    column = column[-max(2 * len(rows), _LATEST) :] if new[i] else column
+                    better = self._searched(i, column, lattices[i], others, paid, int(seen[i]), int(strays[i]))
                 if better is not None:
                     latest[kind] = (better,)
                     found[i] = Change(i, better)
                     saved = np.inf
-            self._looked[0, turn] = strays[turn]
-            self._looked[1, turn] = seen[turn]
             self._paid[:, turn] = 0.0
             self._next_look[turn] = 2 * seen[turn]
             self._next_strays[turn] = 2 * strays[turn] + 2
@@ -165,9 +157,37 @@ class LatticeWatch:
                 self._next_strays[i] = 2
         return [found[i] for i in sorted(found)]
 
-    def _usual(self, lattices: Lattices) -> dict[tuple[str, Wanted], tuple[SensorLattice, ...]]:
+    def _needs_no_search(self, i: int, seen: int, column: FloatArray, lattices: Lattices) -> bool:
+        """Return True if a sensor's lattice fits, and a search for one like it has confirmed that lattice lately."""
+        label, wanted, lattice = self._labels[i], self.wanted[i], lattices[i]
+        lately = np.flatnonzero(self._looked[1] >= _SEARCHED_LATELY * seen)
+        confirmed = any(
+            j != i and self._labels[j] == label and self.wanted[j] == wanted and lattices[j] == lattice
+            for j in lately.tolist()
+        )
+        return confirmed and is_settled(lattice, column, wanted)
+
+    def _searched(
+        self,
+        i: int,
+        column: FloatArray,
+        lattice: SensorLattice,
+        others: tuple[SensorLattice, ...],
+        paid: float,
+        seen: int,
+        strays: int,
+    ) -> SensorLattice | None:
+        """Return a better lattice for a sensor, after a search among all kinds; None if there is none."""
+        # Readings that have become levels since were none when they came.
+        became = max(strays - int(self._looked[0, i]), 0) if isinstance(lattice, Levels) else 0
+        extra = RAW_BITS * became / max(seen - int(self._looked[1, i]), 1)
+        self._looked[:, i] = strays, seen
+        with np.errstate(all="ignore"):
+            return better_lattice(lattice, column, self.wanted[i], others, extra, paid)
+
+    def _usual(self, lattices: Lattices) -> dict[_Kind, tuple[SensorLattice, ...]]:
         """Return the lattices that most sensors of a label have."""
-        counts: defaultdict[tuple[str, Wanted], Counter[SensorLattice]] = defaultdict(Counter)
+        counts: defaultdict[_Kind, Counter[SensorLattice]] = defaultdict(Counter)
         for label, wanted, lattice in zip(self._labels, self.wanted, lattices.all, strict=True):
             counts[label, wanted][lattice] += 1
         return {key: tuple(lattice for lattice, _ in each.most_common(_OTHERS)) for key, each in counts.items()}

@@ -23,6 +23,7 @@ from orthostream.compression.codecs.conditional.lattices.levels import MOST_LEVE
 from orthostream.compression.codecs.conditional.lattices.linear import Linear
 from orthostream.compression.codecs.conditional.lattices.met_again import share_new
 from orthostream.compression.codecs.conditional.lattices.sensor_lattice import SensorLattice
+from orthostream.compression.codecs.conditional.lattices.settled import is_settled
 from orthostream.compression.codecs.conditional.lattices.wanted import Wanted, widened, without_resolution
 
 #: Share of readings off a resolution above which one that is no decimal is looked for.
@@ -146,6 +147,8 @@ def _of_one_label(rows: FloatArray, wanted: Wanted) -> list[SensorLattice]:
     shared = common[int(np.argmin(charges))]
 
     def chosen(i: int) -> SensorLattice:
+        if is_settled(shared, rows[:, i], wanted):
+            return shared
         own = candidates(rows[:, i], distinct[i], wanted)
         charges = [cost(each, values[i], distinct[i], wanted) for each in own]
         first = int(np.argmin(charges))
