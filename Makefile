@@ -12,7 +12,7 @@ $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("orthostream needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[fast,bench,test]'
+	$(BIN)/pip install --quiet --editable '.[fast,bench,link,postgres,dashboard,test]'
 	touch $@
 
 test: install

@@ -1,0 +1,311 @@
+"""The cloud: receives from many edges, stores, and acknowledges only what is on disk."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from queue import Empty, Full, Queue
+from typing import Any, Self
+
+from orthostream.compression import FrameError
+from orthostream.link.authentication import check_key, sign, verify
+from orthostream.link.errors import MessageError, StoreError
+from orthostream.link.messages import MOST_BYTES, TAG_BYTES, Answer, Frames, Opening, read_message
+from orthostream.link.names import Shard, edge_of_topic, topic_of_answers, topic_of_readings
+from orthostream.link.receiving import Receiving, read_stored
+from orthostream.link.store import Batch, NewMessage, NewStream, Store, open_store
+from orthostream.link.transport import Transport
+
+#: Messages that wait to be handled; more are dropped, and sent again by their edges.
+_QUEUE = 4096
+#: Messages that are stored together.
+_BATCH = 512
+#: Decoders that are kept in memory; others are brought back from the store.
+_DECODERS = 2048
+#: Seconds to wait after the store has failed.
+_PAUSE = 1.0
+#: Called with each message that was stored: the edge, and its samples.
+Listener = Callable[[str, NewMessage, Receiving], None]
+
+
+class Cloud:
+    """Receives messages, brings them into order, decodes and stores them.
+
+    Messages are handled by `step`, which must be called now and then.
+
+    Parameters
+    ----------
+    store : Store or str
+        A store, the path of a SQLite file, or a PostgreSQL URL.
+    transport : Transport
+    shard : Shard
+        The part of all edges that this process is for.
+    keys : bytes, or mapping from edges to bytes, optional
+        Keys shared with the edges: their messages must have an authentication tag then, and those of edges without a
+        key are refused.
+    listener : callable, optional
+        Called for each message once it is stored.
+    accelerate : bool, optional
+        As for `Decoder`.
+    clock : callable
+        Returns seconds that never run backwards.
+
+    Attributes
+    ----------
+    counts : Counter
+        Messages stored, doubled, parked and refused, by edge: keys are (edge, what).
+    """
+
+    def __init__(
+        self,
+        store: Store | str,
+        transport: Transport,
+        *,
+        shard: Shard | None = None,
+        keys: bytes | Mapping[str, bytes] | None = None,
+        listener: Listener | None = None,
+        accelerate: bool | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._keys = keys
+        for key in [keys] if isinstance(keys, bytes) else (keys or {}).values():
+            check_key(key)
+        self.store = open_store(store) if isinstance(store, str) else store
+        self._transport = transport
+        self._shard = shard or Shard()
+        self._listener = listener
+        self._accelerate = accelerate
+        self._clock = clock
+        self._inbox: Queue[tuple[str, bytes]] = Queue(_QUEUE)
+        self._receiving: OrderedDict[tuple[str, bytes], Receiving | None] = OrderedDict()
+        self._paused_until = -float("inf")
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.last_error = ""
+        self._seen: dict[str, float] = {}
+        transport.subscribe(self._shard.filters, self._arrived)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Save all decoders, so that nothing has to be replayed, and close the store."""
+        try:
+            found = (each.snapshot(now=True) for each in self._receiving.values() if each is not None and each.next)
+            self.store.add(Batch(snapshots=[each for each in found if each is not None]))
+        except StoreError as error:
+            self.last_error = str(error)
+        self.store.close()
+
+    def _arrived(self, topic: str, data: bytes) -> None:
+        try:
+            self._inbox.put_nowait((topic, data))
+        except Full:
+            self.counts["", "dropped, too many at once"] += 1
+
+    def step(self, wait: float = 0.0) -> int:
+        """Handle messages that have arrived; return how many. ``wait`` seconds for the first one at most."""
+        if self._clock() < self._paused_until:
+            return 0
+        batch = Batch()
+        touched: dict[tuple[str, bytes], Receiving | None] = {}
+        count = 0
+        while count < _BATCH:
+            try:
+                topic, data = self._inbox.get(block=wait > 0.0 and count == 0, timeout=wait or None)
+            except Empty:
+                break
+            count += 1
+            self._handle(topic, data, batch, touched)
+        if self._commit(batch):
+            for (edge, tag), receiving in touched.items():
+                self._answer(edge, tag, receiving)
+            self._tell(batch)
+        return count
+
+    def _commit(self, batch: Batch) -> bool:
+        for key in {(message.edge, message.boot[:TAG_BYTES]) for message in batch.messages}:
+            snapshot = self._known(*key).snapshot()
+            if snapshot is not None:
+                batch.snapshots.append(snapshot)
+        if not batch:
+            return True
+        try:
+            self.store.add(batch)
+        except StoreError as error:
+            # Decoders are ahead of the store now: forget them. Nothing was acknowledged, so all of it comes again.
+            self.last_error = str(error)
+            self.counts["", "failures of the store"] += 1
+            self._receiving.clear()
+            self._paused_until = self._clock() + _PAUSE
+            return False
+        for message in batch.messages:
+            self.counts[message.edge, "messages"] += 1
+        return True
+
+    def _tell(self, batch: Batch) -> None:
+        if self._listener is not None:
+            for message in batch.messages:
+                self._listener(message.edge, message, self._known(message.edge, message.boot[:TAG_BYTES]))
+
+    def _known(self, edge: str, tag: bytes) -> Receiving:
+        found = self._receiving[edge, tag]
+        assert found is not None
+        return found
+
+    def _handle(
+        self, topic: str, data: bytes, batch: Batch, touched: dict[tuple[str, bytes], Receiving | None]
+    ) -> None:
+        edge = edge_of_topic(topic)
+        if edge is None or not self._shard.holds(edge):
+            self.counts["", "foreign topics"] += 1
+            return
+        try:
+            if len(data) > MOST_BYTES:
+                raise MessageError(f"a message has {len(data)} bytes")
+            content = verify(data, self._key_of(edge), topic_of_readings(edge))
+            message = read_message(content)
+            receiving = self._find(edge, message)
+        except (MessageError, FrameError) as error:
+            self._refused(edge, error)
+            return
+        except StoreError as error:
+            self.last_error = str(error)
+            return
+        self._seen[edge] = time.time()
+        key = edge, message.tag
+        touched[key] = receiving
+        if receiving is None:
+            # Of a boot that is not known: its opening may still come, or is asked for.
+            self.counts[edge, "unknown stream"] += 1
+        elif message.sequence < receiving.next:
+            self.counts[edge, "doubled"] += 1
+        elif message.sequence > receiving.next:
+            self.counts[edge, "too early" if receiving.park(message, content) else "too early, no room"] += 1
+        else:
+            self._take(receiving, message, content, batch)
+            while (parked := receiving.unpark()) is not None:
+                if not self._take(receiving, *parked, batch):
+                    break
+
+    def _take(self, receiving: Receiving, message: Opening | Frames, data: bytes, batch: Batch) -> bool:
+        edge = receiving.edge
+        try:
+            decoded = receiving.take(message)
+        except FrameError as error:
+            receiving.refuse()
+            self._refused(edge, error)
+            if isinstance(message, Opening):
+                del self._receiving[edge, message.tag]
+            return False
+        if isinstance(message, Opening):
+            schema = receiving.header.schema
+            assert schema.time is not None
+            sensors = [(column.name, column.unit) for column in schema.columns]
+            batch.streams.append(
+                NewStream(
+                    edge, message.boot, message.generation, message.header, sensors, schema.time.unit, message.replaced
+                )
+            )
+            for each in message.replaced:
+                self._receiving[edge, each.tag] = None
+        batch.messages.append(NewMessage(edge, receiving.boot, message.sequence, data, *decoded))
+        return True
+
+    def _find(self, edge: str, message: Opening | Frames) -> Receiving | None:
+        """Return the state of the boot of a message; None if it is not known or over."""
+        key = edge, message.tag
+        if key in self._receiving:
+            self._receiving.move_to_end(key)
+            found = self._receiving[key]
+            if found is not None:
+                return found
+        stream = next((each for each in self.store.streams(edge) if each.boot.startswith(message.tag)), None)
+        if self.store.is_replaced(edge, message.tag):
+            raise MessageError("a message belongs to a stream that another one has replaced")
+        if stream is not None:
+            found = Receiving.restored(self.store, stream, accelerate=self._accelerate)
+        elif isinstance(message, Opening):
+            found = Receiving(edge, message.boot, accelerate=self._accelerate)
+        else:
+            return None
+        self._receiving[key] = found
+        self._forget_some()
+        return found
+
+    def _forget_some(self) -> None:
+        while len(self._receiving) > _DECODERS:
+            _, oldest = self._receiving.popitem(last=False)
+            snapshot = oldest.snapshot(now=True) if oldest is not None and oldest.next else None
+            if snapshot is not None:
+                self.store.add(Batch(snapshots=[snapshot]))
+
+    def _key_of(self, edge: str) -> bytes | None:
+        if self._keys is None or isinstance(self._keys, bytes):
+            return self._keys
+        if edge not in self._keys:
+            raise MessageError(f"there is no key of the edge {edge}")
+        return self._keys[edge]
+
+    def _refused(self, edge: str, error: Exception) -> None:
+        self.counts[edge, "refused"] += 1
+        self.last_error = f"{edge}: {error}"
+
+    def _answer(self, edge: str, tag: bytes, receiving: Receiving | None) -> None:
+        answer = Answer(tag, 0) if receiving is None else Answer(tag, receiving.next, receiving.wants_restart)
+        topic = topic_of_answers(edge)
+        self._transport.publish(topic, sign(answer.to_bytes(), self._key_of(edge), topic))
+        self.counts[edge, "answers"] += 1
+
+    def status(self) -> dict[str, Any]:
+        """Return what one would like to see of a cloud: by edge, and of the process."""
+        edges: dict[str, dict[str, Any]] = {}
+        for stream in self.store.streams():
+            about = edges.setdefault(
+                stream.edge, {"streams": 0, "messages": 0, "samples": 0, "readings": 0, "bytes": 0}
+            )
+            about["streams"] += 1
+            about["messages"] += stream.next
+            about["samples"] += stream.samples
+            about["readings"] += stream.readings
+            about["bytes"] += stream.n_bytes
+        for (edge, what), count in self.counts.items():
+            if edge:
+                edges.setdefault(edge, {})[what] = count
+        for edge, seen in self._seen.items():
+            edges.setdefault(edge, {})["seen"] = seen
+        return {
+            "connected": self._transport.is_connected,
+            "reconnects": self._transport.reconnects,
+            "waiting": self._inbox.qsize(),
+            "last error": self.last_error,
+            "edges": edges,
+            **{what: count for (edge, what), count in self.counts.items() if not edge},
+        }
+
+
+def rebuild(store: Store, *, accelerate: bool | None = None, progress: Callable[[int, int], None] | None = None) -> int:
+    """Make all readings of a store again from its messages; return how many samples there were.
+
+    Raises
+    ------
+    FrameError
+        If a message is damaged; the readings of other streams are complete.
+    """
+    streams = store.streams()
+    total = 0
+    for done, stream in enumerate(streams):
+        store.clear_readings(stream)
+        receiving = Receiving(stream.edge, stream.boot, accelerate=accelerate)
+        for sequence, data in store.messages(stream):
+            if stream.closed is not None and sequence >= stream.closed:
+                break
+            decoded = receiving.take(read_stored(data))
+            store.add_readings(stream, *decoded)
+        total += receiving.samples
+        if progress is not None:
+            progress(done + 1, len(streams))
+    return total

@@ -1,0 +1,1 @@
+"""Where an edge takes its samples from."""

@@ -1,0 +1,79 @@
+"""SQLite files as the link uses them: written ahead, synced at every commit, checked when they are opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from orthostream.link.errors import StoreError
+
+#: Seconds to wait for another process that writes.
+_PATIENCE = 10.0
+#: Application id of our files: "orth".
+_APPLICATION = 0x6F727468
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn errors of SQLite into StoreError, with the name of the file and what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {_advice(error)}") from error
+
+
+def _advice(error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith("SQLITE_FULL"):
+        return "the disk is full; make room, nothing that was acknowledged is lost"
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return "another process has it open"
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return f"the file is damaged ({error}); put it aside and begin with a new one, or bring back a copy"
+    return f"{error} ({name})" if name else str(error)
+
+
+def open_database(
+    path: str, what: str, version: int, schema: str, *, exclusive: bool = False, create: bool = True
+) -> sqlite3.Connection:
+    """Return a connection to a file of ours, which is made if it is not there; raise StoreError for any other file."""
+    with translated(path):
+        address = path if path == ":memory:" or create else f"file:{path}?mode=rw"
+        connection = sqlite3.connect(
+            address, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=address.startswith("file:")
+        )
+    try:
+        with translated(path):
+            if exclusive and path != ":memory:":
+                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("BEGIN IMMEDIATE")
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+            if application == 0 and tables == 0:
+                for statement in schema.split(";"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {version}")
+                connection.execute("INSERT INTO about VALUES ('what', ?)", (what,))
+            connection.execute("COMMIT")
+        _check(connection, path, what, version)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: sqlite3.Connection, path: str, what: str, version: int) -> None:
+    with translated(path):
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        if application != _APPLICATION:
+            raise StoreError(f"{path} is a database of another program")
+        (found,) = connection.execute("SELECT value FROM about WHERE name = 'what'").fetchone()
+        if found != what:
+            raise StoreError(f"{path} is no {what}, it is a {found}")
+        (number,) = connection.execute("PRAGMA user_version").fetchone()
+        if number != version:
+            raise StoreError(f"{path} is of version {number}, and only version {version} is known")
