@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orthostream.compression.kernel.group_state import CORRUPT, CURVE, HASH, SAMPLES, value_of
+from orthostream.compression.kernel.group_state import CORRUPT, CURVE, HASH, SAMPLES, Group, value_of
 from orthostream.compression.kernel.readings import CELL, MISSING, RAW
 from orthostream.compression.kernel.student import FOUR, TEN
 
@@ -106,3 +106,26 @@ class TestShapes:
         encode(group, np.rint(20.0 * rng.normal(size=(600, 2))))
         encode(group, np.rint(20.0 * rng.standard_t(1.5, size=(600, 2))))
         assert group.clock[CURVE] == FOUR
+
+
+@pytest.mark.parametrize("reading", [-4e10, 0.0, -1.6e12 - 3e11, -1.6e12 + 5.0])
+def test_far_from_what_is_expected_readings_are_sent_as_they_are(reading: float) -> None:
+    """The distance to what is expected must fit into an integer, also where cells do not move with it."""
+
+    def far_out() -> Group:
+        group = whole_group(1)
+        group.seen[:] = 1000
+        group.history[:] = group.mean[:] = -1.6e12
+        group.variance[:] = 1e24
+        group.spread[:] = 1e10
+        group.mixture.mixes[:] = 1
+        return group
+
+    rows = np.array([[reading]])
+    data, kinds, cells = encode(far_out(), rows)
+    decoded_kinds, decoded_cells, patterns = decode(far_out(), data, (1, 1))
+    assert decoded_kinds.tolist() == kinds.tolist()
+    if kinds[0, 0] == RAW:
+        assert patterns.view(np.float64).tolist() == rows.tolist()
+    else:
+        assert decoded_cells.tolist() == cells.tolist() == [[int(reading)]]

@@ -55,15 +55,27 @@ def _hashed(digest: int, value: int) -> int:
 
 
 def _quantise(
-    group: Group, i: int, w: float, first: bool, centre: int, reference: int, at: float, reading: float, limit: float
+    group: Group,
+    i: int,
+    w: float,
+    first: bool,
+    centre: int,
+    expected: float,
+    reference: int,
+    at: float,
+    reading: float,
+    limit: float,
 ) -> tuple[bool, int]:
-    """Return whether no cell around the centre holds a reading within its limit, and the cell."""
+    """Return whether no cell around the centre holds a reading within its limit, and the cell.
+
+    Cells that are too far from the centre, or from what is expected, cannot be coded.
+    """
     if first:
         cell = math.floor(at + 0.5)
         far = abs(cell - reference) >= _FARTHEST
     else:
         cell = math.floor((at - centre) / w + 0.5)
-        far = abs(cell) >= _FARTHEST
+        far = abs(cell) >= _FARTHEST or abs(at - expected) >= _FARTHEST * w
         cell = centre + cell * int(w)
     if far:
         return True, 0
@@ -245,7 +257,7 @@ def code_readings(
         raw = kinds[i] == RAW
         if encoding and not raw:
             at, reading, limit = float(positions[i]), float(readings[i]), float(limits[i])
-            raw, cell = _quantise(group, i, w, first, centre, reference, at, reading, limit)
+            raw, cell = _quantise(group, i, w, first, centre, expected, reference, at, reading, limit)
         if code_bit(coder, buffer, group.rare, RAW_BIT + (1 if first else 0), 250, 1 if raw else 0) == 1:
             kinds[i] = RAW
             digest = _code_exact(coder, buffer, group, i, patterns, digest)
