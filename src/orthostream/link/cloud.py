@@ -78,6 +78,7 @@ class Cloud:
         self._accelerate = accelerate
         self._clock = clock
         self._inbox: Queue[tuple[str, bytes]] = Queue(_QUEUE)
+        self._held: tuple[str, bytes] | None = None
         self._receiving: OrderedDict[tuple[str, bytes], Receiving | None] = OrderedDict()
         self._paused_until = -float("inf")
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -115,11 +116,14 @@ class Cloud:
         count = 0
         while count < _BATCH:
             try:
-                topic, data = self._inbox.get(block=wait > 0.0 and count == 0, timeout=wait or None)
+                if self._held is None:
+                    self._held = self._inbox.get(block=wait > 0.0 and count == 0, timeout=wait or None)
             except Empty:
                 break
+            if not self._handle(*self._held, batch, touched):
+                break
+            self._held = None
             count += 1
-            self._handle(topic, data, batch, touched)
         if self._commit(batch):
             for (edge, tag), receiving in touched.items():
                 self._answer(edge, tag, receiving)
@@ -158,23 +162,26 @@ class Cloud:
 
     def _handle(
         self, topic: str, data: bytes, batch: Batch, touched: dict[tuple[str, bytes], Receiving | None]
-    ) -> None:
+    ) -> bool:
+        """Handle a message; return False, with nothing done, if the batch must be stored first."""
         edge = edge_of_topic(topic)
         if edge is None or not self._shard.holds(edge):
             self.counts["", "foreign topics"] += 1
-            return
+            return True
         try:
             if len(data) > MOST_BYTES:
                 raise MessageError(f"a message has {len(data)} bytes")
             content = verify(data, self._key_of(edge), topic_of_readings(edge))
             message = read_message(content)
+            if isinstance(message, Opening) and message.replaced and any(each.edge == edge for each in batch.messages):
+                return False
             receiving = self._find(edge, message)
         except (MessageError, FrameError) as error:
             self._refused(edge, error)
-            return
+            return True
         except StoreError as error:
             self.last_error = str(error)
-            return
+            return True
         self._seen[edge] = time.time()
         key = edge, message.tag
         touched[key] = receiving
@@ -190,6 +197,7 @@ class Cloud:
             while (parked := receiving.unpark()) is not None:
                 if not self._take(receiving, *parked, batch):
                     break
+        return True
 
     def _take(self, receiving: Receiving, message: Opening | Frames, data: bytes, batch: Batch) -> bool:
         edge = receiving.edge

@@ -24,6 +24,8 @@ from orthostream.link.transport import Transport
 
 #: Seconds between two streams that are begun because the cloud asked for it.
 _RESTART_PAUSE = 10.0
+#: Bytes that an outbox must be allowed at least.
+_LEAST_LIMIT = 1 << 20
 #: Answers that ask for what was acknowledged long ago, after which the cloud is believed to have lost its store.
 _BEHIND = 3
 
@@ -48,7 +50,7 @@ class Edge:
     key : bytes, optional
         Shared with the cloud: messages then carry an authentication tag, and answers must have one.
     limit : int
-        Bytes that the outbox may take.
+        Bytes that the outbox may take, 1 MiB or more.
     when_full : {"refuse", "drop oldest"}
         What to do when it is full: raise OutboxFullError, or forget the oldest samples.
     accelerate : bool, optional
@@ -84,6 +86,10 @@ class Edge:
             raise ValueError(f"when_full must be one of {', '.join(POLICIES)}, got {when_full!r}.")
         if not max_delay >= 0.0:
             raise ValueError(f"max_delay must be 0 or more seconds, got {max_delay!r}.")
+        if limit < _LEAST_LIMIT:
+            raise ValueError(
+                f"limit must be {_LEAST_LIMIT} bytes or more, got {limit!r}: the encoder is kept there too."
+            )
         self.schema = schema
         self._key = check_key(key)
         self._limit = limit

@@ -11,6 +11,7 @@ One SQLite file, written ahead and synced at every commit. It holds
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,7 @@ CREATE TABLE boots(generation INTEGER PRIMARY KEY, boot BLOB UNIQUE NOT NULL, ne
 CREATE TABLE messages(generation INTEGER, sequence INTEGER, data BLOB NOT NULL, samples INTEGER NOT NULL,
     PRIMARY KEY(generation, sequence)) WITHOUT ROWID;
 CREATE TABLE samples(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, sequence INTEGER, times BLOB NOT NULL,
-    readings BLOB NOT NULL);
+    readings BLOB NOT NULL, checksum INTEGER NOT NULL);
 CREATE INDEX samples_by_message ON samples(generation, sequence);
 CREATE TABLE snapshot(one INTEGER PRIMARY KEY CHECK(one = 1), generation INTEGER NOT NULL, next INTEGER NOT NULL,
     encoder BLOB NOT NULL);
@@ -176,20 +177,18 @@ class Outbox:
 
     def take_waiting(self, generation: int, n_sensors: int) -> list[Samples]:
         """Return the samples that wait in a boot, and forget them; none if they are of another number of sensors."""
-        query = "SELECT readings, times FROM samples WHERE generation = ? AND sequence IS NULL ORDER BY id"
+        query = "SELECT readings, times, checksum FROM samples WHERE generation = ? AND sequence IS NULL ORDER BY id"
         rows = self._all(query, (generation,))
         self._connection.execute("DELETE FROM samples WHERE generation = ? AND sequence IS NULL", (generation,))
-        return [
-            _samples(None, readings, times, n_sensors)
-            for readings, times in rows
-            if len(readings) == len(times) * n_sensors
-        ]
+        found = [_samples(None, readings, times, checksum, n_sensors) for readings, times, checksum in rows]
+        return [each for each in found if each is not None]
 
     def add_samples(self, generation: int, readings: FloatArray, times: IntArray) -> None:
         """Add samples that wait for their message."""
+        ticks, values = times.astype("<i8").tobytes(), readings.astype("<f8").tobytes()
         self._connection.execute(
-            "INSERT INTO samples(generation, times, readings) VALUES (?, ?, ?)",
-            (generation, times.astype("<i8").tobytes(), readings.astype("<f8").tobytes()),
+            "INSERT INTO samples(generation, times, readings, checksum) VALUES (?, ?, ?, ?)",
+            (generation, ticks, values, zlib.crc32(ticks + values)),
         )
 
     def add_message(self, generation: int, data: bytes, samples: int) -> None:
@@ -209,14 +208,19 @@ class Outbox:
         return [Message(*row) for row in self._all(query, (generation, start, most))]
 
     def samples(self, generation: int, start: int, n_sensors: int) -> Iterator[Samples]:
-        """Yield samples of messages from a sequence number on, message by message, then those that wait."""
+        """Yield samples of messages from a sequence number on, message by message, then those that wait.
+
+        Samples that are damaged, or of another number of sensors, are left out.
+        """
         query = (
-            "SELECT sequence, readings, times FROM samples WHERE generation = ? AND (sequence >= ? OR sequence IS NULL)"
+            "SELECT sequence, readings, times, checksum FROM samples WHERE generation = ? AND (sequence >= ? OR sequence IS NULL)"
             " ORDER BY sequence IS NULL, sequence, id"
         )
         current: Samples | None = None
-        for sequence, readings, times in self._all(query, (generation, start)):
-            part = _samples(sequence, readings, times, n_sensors)
+        for sequence, readings, times, checksum in self._all(query, (generation, start)):
+            part = _samples(sequence, readings, times, checksum, n_sensors)
+            if part is None:
+                continue
             if current is not None and current.sequence == part.sequence:
                 current = Samples(
                     sequence,
@@ -278,7 +282,10 @@ class Outbox:
             return self._connection.execute(query, values).fetchall()
 
 
-def _samples(sequence: int | None, readings: bytes, times: bytes, n_sensors: int) -> Samples:
+def _samples(sequence: int | None, readings: bytes, times: bytes, checksum: int, n_sensors: int) -> Samples | None:
+    """Return stored samples; None if they are damaged, or of another number of sensors."""
+    if len(readings) != len(times) * n_sensors or zlib.crc32(times + readings) != checksum:
+        return None
     return Samples(
         sequence,
         np.frombuffer(readings, dtype="<f8").reshape(-1, n_sensors).astype(np.float64),

@@ -154,9 +154,10 @@ class Recording:
             if boot.generation != self._boot.generation:
                 self._make_message()
             samples = list(self.outbox.samples(boot.generation, boot.acknowledged, len(self.schema.columns)))
-            known = {sequence for sequence, _, _ in samples}
+            known = {sequence: len(rows) for sequence, rows, _ in samples}
             unsent = self.outbox.messages(boot.generation, boot.acknowledged, -1)
-            self.outbox.count("samples lost", sum(each.samples for each in unsent if each.sequence not in known))
+            lost = sum(message.samples - known.get(message.sequence, 0) for message in unsent)
+            self.outbox.count("samples lost", lost)
             # Of a stream that the cloud never opened, it does not know either what that one replaced.
             before = () if boot.acknowledged else read_replaced(Reader(boot.replaced))
             replaced = (Replaced(boot.name[:TAG_BYTES], boot.acknowledged), *before)[:MOST_REPLACED]
@@ -186,7 +187,7 @@ class Recording:
             return
         rows = np.concatenate([rows for rows, _ in self._waiting])
         times = np.concatenate([times for _, times in self._waiting])
-        frames = tuple(bytes(frame) for frame in self.encoder.push(rows, times))
+        frames = self._encoded(rows, times)
         boot = self._boot
         if boot.next == 0:
             replaced = read_replaced(Reader(boot.replaced))
@@ -205,6 +206,17 @@ class Recording:
             self._begin_boot()
         elif self._since_snapshot >= _SNAPSHOT_EVERY:
             self._save_encoder()
+
+    def _encoded(self, rows: FloatArray, times: IntArray) -> tuple[bytes, ...]:
+        """Return the frames of some samples; if the encoder's own check refuses them, those of a new stream."""
+        try:
+            return tuple(map(bytes, self.encoder.push(rows, times)))
+        except FrameError:
+            self.outbox.count("streams begun after damage", 1)
+            self.outbox.take_waiting(self._boot.generation, len(self.schema.columns))
+            self._begin_boot()
+            self.outbox.add_samples(self._boot.generation, rows, times)
+            return tuple(map(bytes, self.encoder.push(rows, times)))
 
     def _save_encoder(self) -> None:
         place = io.BytesIO()
@@ -275,6 +287,9 @@ class Recording:
         n_bytes = self.outbox.n_bytes
         if n_bytes > self._limit // 2:
             with self.changing():
+                # Samples since the snapshot are needed until there is a newer one.
+                if n_bytes > self._limit or 8 * self._since_snapshot > self._limit // 16:
+                    self._save_encoder()
                 self.outbox.forget_samples_before_snapshot()
             n_bytes = self.outbox.n_bytes
         if n_bytes <= self._limit:

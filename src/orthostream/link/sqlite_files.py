@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from orthostream.link.errors import StoreError
 
-#: Seconds to wait for another process that writes.
-_PATIENCE = 10.0
+#: Seconds to wait for another process that writes, and for one that has a file for itself.
+_PATIENCE, _SHORT_PATIENCE = 10.0, 0.5
 #: Application id of our files: "orth".
 _APPLICATION = 0x6F727468
 
@@ -41,7 +41,11 @@ def open_database(
     with translated(path):
         address = path if path == ":memory:" or create else f"file:{path}?mode=rw"
         connection = sqlite3.connect(
-            address, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=address.startswith("file:")
+            address,
+            timeout=_SHORT_PATIENCE if exclusive else _PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=address.startswith("file:"),
         )
     try:
         with translated(path):
