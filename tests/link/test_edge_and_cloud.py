@@ -97,6 +97,24 @@ def test_a_cloud_that_has_lost_its_store_gets_what_was_not_acknowledged(tmp_path
     link.close()
 
 
+def test_damaged_messages_in_the_store_end_their_stream(tmp_path: Path) -> None:
+    link = Link(tmp_path)
+    link.push(0, 50)
+    link.run()
+    link.push(50, 100)
+    link.run()
+    connection = link.cloud.store._connection  # type: ignore[attr-defined]
+    connection.execute("UPDATE messages SET data = substr(data, 1, 9) WHERE sequence = 1")
+    link.crash_cloud()
+    link.push(100, 150)
+    for _ in range(3):
+        link.run()
+    assert link.edge.is_done
+    assert link.edge.counts["restarts asked for"] == 1
+    check(link.cloud.store, 0, 150)
+    link.close()
+
+
 @pytest.mark.parametrize("what", ["sensors", "target"])
 def test_another_schema_or_target_begins_a_new_stream(tmp_path: Path, what: str) -> None:
     link = Link(tmp_path, max_delay=60.0)

@@ -13,8 +13,8 @@ from orthostream.link.authentication import check_key, sign, verify
 from orthostream.link.errors import MessageError, StoreError
 from orthostream.link.messages import MOST_BYTES, TAG_BYTES, Answer, Frames, Opening, read_message
 from orthostream.link.names import Shard, edge_of_topic, topic_of_answers, topic_of_readings
-from orthostream.link.receiving import Receiving, read_stored
-from orthostream.link.store import Batch, NewMessage, NewStream, Store, open_store
+from orthostream.link.receiving import Receiving
+from orthostream.link.store import Batch, NewMessage, NewStream, Store, Stream, open_store
 from orthostream.link.transport import Transport
 
 #: Messages that wait to be handled; more are dropped, and sent again by their edges.
@@ -235,7 +235,7 @@ class Cloud:
         if self.store.is_replaced(edge, message.tag):
             raise MessageError("a message belongs to a stream that another one has replaced")
         if stream is not None:
-            found = Receiving.restored(self.store, stream, accelerate=self._accelerate)
+            found = self._restored(stream)
         elif isinstance(message, Opening):
             found = Receiving(edge, message.boot, accelerate=self._accelerate)
         else:
@@ -243,6 +243,14 @@ class Cloud:
         self._receiving[key] = found
         self._forget_some()
         return found
+
+    def _restored(self, stream: Stream) -> Receiving:
+        """Return the state after all stored messages; if they are damaged, one that asks for a new boot."""
+        try:
+            return Receiving.restored(self.store, stream, accelerate=self._accelerate)
+        except (FrameError, MessageError) as error:
+            self._refused(stream.edge, error)
+            return Receiving.broken(stream)
 
     def _forget_some(self) -> None:
         while len(self._receiving) > _DECODERS:
@@ -293,27 +301,3 @@ class Cloud:
             "edges": edges,
             **{what: count for (edge, what), count in self.counts.items() if not edge},
         }
-
-
-def rebuild(store: Store, *, accelerate: bool | None = None, progress: Callable[[int, int], None] | None = None) -> int:
-    """Make all readings of a store again from its messages; return how many samples there were.
-
-    Raises
-    ------
-    FrameError
-        If a message is damaged; the readings of other streams are complete.
-    """
-    streams = store.streams()
-    total = 0
-    for done, stream in enumerate(streams):
-        store.clear_readings(stream)
-        receiving = Receiving(stream.edge, stream.boot, accelerate=accelerate)
-        for sequence, data in store.messages(stream):
-            if stream.closed is not None and sequence >= stream.closed:
-                break
-            decoded = receiving.take(read_stored(data))
-            store.add_readings(stream, *decoded)
-        total += receiving.samples
-        if progress is not None:
-            progress(done + 1, len(streams))
-    return total

@@ -69,7 +69,15 @@ class Receiving:
         for sequence, data in store.messages(stream, found.next):
             if sequence != found.next:
                 raise FrameError(f"message {found.next} of {stream.edge} is not in the store")
-            found.take(read_message(data))
+            found.take(read_stored(data))
+        return found
+
+    @classmethod
+    def broken(cls, stream: Stream) -> Receiving:
+        """Return the state of a boot whose stored messages are damaged: nothing more can be decoded."""
+        found = cls(stream.edge, stream.boot)
+        found.next = stream.next
+        found.wants_restart = True
         return found
 
     @property
