@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,28 @@ def test_samples_that_wait_survive_a_crash(tmp_path: Path) -> None:
     link.close()
 
 
+def test_restarts_do_not_make_samples_wait_for_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = 1.7e9
+    monkeypatch.setattr("orthostream.link.recording.time.time", lambda: wall)
+    link = Link(tmp_path, max_delay=60.0)
+    link.push(0, 5)
+    for _ in range(3):
+        wall += 25.0
+        link.crash_edge()
+        link.edge.step()
+    assert link.edge.status()["samples waiting"] == 0
+    # A clock that has jumped back does no harm.
+    link.push(5, 10)
+    wall -= 1e6
+    link.crash_edge()
+    link.edge.step()
+    assert link.edge.status()["samples waiting"] == 5
+    link.now += 61.0
+    link.run()
+    check(link.cloud.store, 0, 10)
+    link.close()
+
+
 def test_a_long_time_offline(tmp_path: Path) -> None:
     link = Link(tmp_path)
     link.up.is_connected = False
@@ -94,6 +117,28 @@ def test_a_cloud_that_has_lost_its_store_gets_what_was_not_acknowledged(tmp_path
     link.push(200, 300)
     link.run()
     check(link.cloud.store, 100, 300)
+    link.close()
+
+
+def test_a_cloud_with_an_older_copy_of_its_store_goes_on(tmp_path: Path) -> None:
+    """What lies between the copy and the last acknowledgement is lost, and nothing else."""
+    link = Link(tmp_path)
+    link.push(0, 100)
+    link.run()
+    link.cloud.close()
+    shutil.copy(tmp_path / "store.db", tmp_path / "copy.db")
+    link.crash_cloud()
+    link.push(100, 200)
+    link.run()
+    link.crash_cloud(name="copy.db")
+    link.push(200, 300)
+    for _ in range(8):
+        link.run()
+    assert link.edge.is_done
+    assert [each.samples for each in link.cloud.store.streams()] == [100, 100]
+    times, _ = stored(link.cloud.store, 0)
+    here = np.flatnonzero(~np.isnan(ROWS[:300, 0]))
+    np.testing.assert_array_equal(times, TIMES[here[(here < 100) | (here >= 200)]])
     link.close()
 
 

@@ -23,6 +23,7 @@ BENCHMARKS = {
     "compression": "bits per reading at a guaranteed error, and speed, beside other compressors",
     "files": "time and peak memory of compressing and decompressing large files",
     "learner": "time per mini-batch of the dictionary learner and of its peers",
+    "link": "bytes on the wire beside other formats, cost of restarts, load, and faults of edge and cloud",
     "recovery": "how fast and how exactly a fixed dictionary is recovered",
     "tracking": "how well a dictionary that drifts or jumps is followed",
 }
@@ -30,6 +31,7 @@ BENCHMARKS = {
 #: By benchmark: an option that chooses other streams, what they are called, and the options that need it.
 _BELONGS = {
     "compression": ("field", "streams of many kinds", ("split", "seed", "only")),
+    "link": ("faults", "faults", ("seconds",)),
     "recovery": ("adverse", "hard streams", ("seeds", "only", "trials")),
 }
 
@@ -50,6 +52,8 @@ def add_parser(commands: Any) -> None:
             _add_field(benchmark)
         if name == "recovery":
             _add_adverse(benchmark)
+        if name == "link":
+            _add_faults(benchmark)
         benchmark.set_defaults(run=run, benchmark=name)
 
 
@@ -77,6 +81,15 @@ def _add_adverse(benchmark: argparse.ArgumentParser) -> None:
     benchmark.add_argument("--trials", type=count_argument, metavar="N", help=what)
 
 
+def _add_faults(benchmark: argparse.ArgumentParser) -> None:
+    """Add the options of the link."""
+    benchmark.add_argument("--only", choices=("wire", "restarts", "load"), help="only this part")
+    what = "kill edge, cloud and broker, lose messages and damage files instead, and look for lost readings"
+    benchmark.add_argument("--faults", action="store_true", help=what)
+    what = "with --faults: seconds that processes are killed for, in each setting (default: 120)"
+    benchmark.add_argument("--seconds", type=count_argument, metavar="N", help=what)
+
+
 def run(options: argparse.Namespace) -> int:
     """Run a benchmark with one BLAS thread; return the exit code."""
     for path in (options.json, options.figure):
@@ -87,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
         if not getattr(options, mode, False) and getattr(options, name, None) is not None:
             raise UserError(f"--{name} belongs to the {streams}: add --{mode}")
     if options.figure is not None:
-        for mode in ("field", "adverse"):
+        for mode in ("field", "adverse", "faults"):
             if getattr(options, mode, False):
                 raise UserError(f"--{mode} draws no picture: leave out --figure")
         if options.figure.suffix not in (".png", ".svg", ".pdf"):
@@ -99,8 +112,9 @@ def run(options: argparse.Namespace) -> int:
     in_field = options.benchmark == "compression" and getattr(options, "field", False)
     benchmark = _load("compression_field" if in_field else options.benchmark)
     with one_blas_thread():
-        benchmark.run(options)
-    return 0
+        found = benchmark.run(options)
+    # Some benchmarks return their records.
+    return found if isinstance(found, int) else 0
 
 
 def _load(name: str) -> ModuleType:

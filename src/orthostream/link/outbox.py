@@ -162,6 +162,16 @@ class Outbox:
         """Remember how far the source was read."""
         self._connection.execute("INSERT OR REPLACE INTO about VALUES ('mark', ?)", (mark,))
 
+    @property
+    def waiting_since(self) -> float:
+        """When the first of the samples that wait came, in seconds since 1970."""
+        rows = self._all("SELECT value FROM about WHERE name = 'waiting since'")
+        return float(rows[0][0]) if rows else 0.0
+
+    def set_waiting_since(self, seconds: float) -> None:
+        """Remember when the first of the samples that wait came."""
+        self._connection.execute("INSERT OR REPLACE INTO about VALUES ('waiting since', ?)", (seconds,))
+
     def begin_boot(self, name: bytes, replaced: bytes = b"\0") -> Boot:
         """Begin a boot."""
         generation = self._one("SELECT COALESCE(MAX(generation), -1) + 1 FROM boots")
@@ -213,8 +223,8 @@ class Outbox:
         Samples that are damaged, or of another number of sensors, are left out.
         """
         query = (
-            "SELECT sequence, readings, times, checksum FROM samples WHERE generation = ? AND (sequence >= ? OR sequence IS NULL)"
-            " ORDER BY sequence IS NULL, sequence, id"
+            "SELECT sequence, readings, times, checksum FROM samples"
+            " WHERE generation = ? AND (sequence >= ? OR sequence IS NULL) ORDER BY sequence IS NULL, sequence, id"
         )
         current: Samples | None = None
         for sequence, readings, times, checksum in self._all(query, (generation, start)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -172,6 +173,8 @@ class Recording:
         if self._n_waiting + len(rows) > self._per_message:
             self._make_message()
         self.outbox.add_samples(self._boot.generation, rows, times)
+        if not self._n_waiting and self._max_delay > 0.0:
+            self.outbox.set_waiting_since(time.time())
         self._wait_with(rows, times)
         if self._max_delay == 0.0 or self._n_waiting >= self._per_message:
             self._make_message()
@@ -280,6 +283,8 @@ class Recording:
             expected += 1
         if expected != boot.next:
             raise FrameError(f"the samples of message {expected} are missing")
+        # A restart does not make samples wait for longer, unless the clock of the machine has jumped back.
+        self._waiting_since = self._clock() - max(time.time() - self.outbox.waiting_since, 0.0)
         self._boot, self._encoder = boot, encoder
         self._boot_bytes = sum(map(len, made.values()))
 
