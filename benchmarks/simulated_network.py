@@ -66,6 +66,8 @@ class SimulatedNetwork:
 
     def __init__(self, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
+        #: Every third edge asks for answers every 20 s only.
+        self._answer_every = 20.0 if seed % 3 == 2 else 0.0
         self.now = 0.0
         self.outbox = Outbox(":memory:", "edge")
         self.store = FailingStore(":memory:")
@@ -88,6 +90,7 @@ class SimulatedNetwork:
             self.outbox,
             self.up,
             max_delay=1.0,
+            answer_every=self._answer_every,
             clock=lambda: self.now,
         )
         self.events["edge started"] += 1

@@ -24,6 +24,8 @@ def test_version_and_help() -> None:
     for arguments in (
         ["--help"],
         ["demo", "--help"],
+        ["demo", "recovery", "--help"],
+        ["dashboard", "--help"],
         ["bench", "--help"],
         ["bench", "learner", "--help"],
         ["reproduce", "--help"],
@@ -33,7 +35,9 @@ def test_version_and_help() -> None:
         assert "usage: orthostream" in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [[], ["sing"], ["bench"], ["bench", "nothing"], ["demo", "--steps", "many"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["sing"], ["bench"], ["bench", "nothing"], ["demo", "recovery", "--steps", "many"]]
+)
 def test_bad_calls(arguments: list[str]) -> None:
     done = run(*arguments)
     assert done.returncode == 2
@@ -44,10 +48,10 @@ def test_bad_calls(arguments: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["demo", "--steps", "0"], "--steps must be a positive integer, got 0"),
-        (["demo", "--batch-size", "-1"], "--batch-size must be a positive integer, got -1"),
-        (["demo", "--sparsity", "1.5"], "--sparsity must lie in (0, 1], got 1.5"),
-        (["demo", "--seed", "-1"], "--seed must be an integer of at least 0, got -1"),
+        (["demo", "recovery", "--steps", "0"], "--steps must be a positive integer, got 0"),
+        (["demo", "recovery", "--batch-size", "-1"], "--batch-size must be a positive integer, got -1"),
+        (["demo", "recovery", "--sparsity", "1.5"], "--sparsity must lie in (0, 1], got 1.5"),
+        (["demo", "recovery", "--seed", "-1"], "--seed must be an integer of at least 0, got -1"),
         (["bench", "learner", "--figure", "picture.txt"], "--figure must end in"),
         (["bench", "learner", "--json", "no/such/folder/a.json"], "there is no folder"),
         (["bench", "learner", "--figure", "no/such/folder/a.png"], "there is no folder"),
@@ -71,12 +75,12 @@ def test_an_error_that_a_user_can_fix_is_one_line(
 
 def test_output_folder_that_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("here already")
-    assert main(["demo", "--output", str(tmp_path / "file")]) == 2
+    assert main(["demo", "recovery", "--output", str(tmp_path / "file")]) == 2
     assert "cannot write to" in capsys.readouterr().err
 
 
-def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "--steps", "300", "--trials", "5", "--output", str(tmp_path / "out")]) == 0
+def test_demo_of_recovery(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "recovery", "--steps", "300", "--trials", "5", "--output", str(tmp_path / "out")]) == 0
     text = capsys.readouterr().out
     assert "recovery error" in text
     records = json.loads((tmp_path / "out" / "recovery.json").read_text())
@@ -90,16 +94,18 @@ def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_demo_of_one_step_and_one_feature(tmp_path: Path) -> None:
-    assert main(["demo", "--steps", "1", "--features", "1", "--trials", "1", "--output", str(tmp_path)]) == 0
+    assert (
+        main(["demo", "recovery", "--steps", "1", "--features", "1", "--trials", "1", "--output", str(tmp_path)]) == 0
+    )
 
 
 def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from orthostream.cli import demo
+    from orthostream.cli import demo_recovery
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "_learn", interrupted)
-    monkeypatch.setattr(demo, "_write", interrupted)
-    assert main(["demo"]) == 130
+    monkeypatch.setattr(demo_recovery, "_learn", interrupted)
+    monkeypatch.setattr(demo_recovery, "_write", interrupted)
+    assert main(["demo", "recovery"]) == 130
     assert "interrupted" in capsys.readouterr().err

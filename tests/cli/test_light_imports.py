@@ -62,6 +62,8 @@ def test_a_pickled_estimator_is_read_by_a_process_that_has_imported_nothing() ->
         ["decompress", "--help"],
         ["inspect", "--help"],
         ["demo", "--help"],
+        ["demo", "recovery", "--help"],
+        ["dashboard", "--help"],
         ["reproduce", "--help"],
         ["bench", "--help"],
         ["bench", "learner", "--help"],

@@ -300,6 +300,26 @@ def test_the_papers_mode(tmp_path: Path) -> None:
     link.close()
 
 
+def test_answers_that_may_wait(tmp_path: Path) -> None:
+    """With ``answer_every`` few messages are answered, and all are in the end."""
+    link = Link(tmp_path, answer_every=3600.0)
+    for start in range(0, 200, 2):
+        link.push(start, start + 2)
+        link.edge.step()
+        link.cloud.step()
+        link.now += 60.0
+    link.edge.step()
+    check(link.cloud.store, 0, 200)
+    assert link.edge.counts["messages sent"] == 100
+    assert 6 <= link.edge.counts["answers"] <= 10
+    assert not link.edge.is_done
+    link.edge.hurry()
+    link.run()
+    assert link.edge.is_done
+    check(link.cloud.store, 0, 200)
+    link.close()
+
+
 def test_keys(tmp_path: Path) -> None:
     link = Link(tmp_path, key=b"k" * 16)
     link.crash_cloud(keys={"roof": b"k" * 16})
@@ -330,6 +350,7 @@ def test_bad_parameters(tmp_path: Path) -> None:
         ({"max_delay": float("nan")}, "max_delay"),
         ({"when_full": "explode"}, "when_full"),
         ({"limit": 1000}, "limit must be"),
+        ({"answer_every": -1.0}, "answer_every"),
         ({"key": b"short"}, "16 to 64 bytes"),
     ):
         with pytest.raises(ValueError, match=match):

@@ -6,15 +6,15 @@ import pytest
 from benchmarks.simulated_network import SimulatedNetwork, run_schedule
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 
 class Schedule(RuleBasedStateMachine):
     """One schedule of what happens to an edge, a cloud and the network between them."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.network = SimulatedNetwork()
+    @initialize(seed=st.integers(0, 2))
+    def begin(self, seed: int) -> None:
+        self.network = SimulatedNetwork(seed)
 
     @rule(count=st.integers(1, 5))
     def push(self, count: int) -> None:
@@ -57,8 +57,9 @@ class Schedule(RuleBasedStateMachine):
             self.network.start_cloud()
 
     def teardown(self) -> None:
-        self.network.settle()
-        self.network.check()
+        if hasattr(self, "network"):
+            self.network.settle()
+            self.network.check()
 
 
 TestSchedule = Schedule.TestCase

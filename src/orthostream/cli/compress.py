@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from orthostream.cli.arguments import count_argument, number_argument
+from orthostream.cli.arguments import count_argument
 from orthostream.cli.compile_notice import compile_notice
 from orthostream.cli.errors import UserError
 from orthostream.cli.late_progress import LateProgress
@@ -19,12 +19,12 @@ from orthostream.cli.table_files import (
     add_table_options,
     check_output,
     input_name,
-    named_values,
     open_table,
     output_name,
     share_read,
     table_format,
 )
+from orthostream.cli.target_options import add_target_options, chosen_target, positive_argument
 from orthostream.cli.trouble import trouble_with
 
 if TYPE_CHECKING:
@@ -45,24 +45,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "output", nargs="?", metavar="OUT", help="the file to write (the name of IN with .ost), - for standard output"
     )
-    bound = parser.add_mutually_exclusive_group()
-    bound.add_argument("--max-error", type=_bound, metavar="E", help="no reading is off by more than E")
-    bound.add_argument(
-        "--relative-error", type=_bound, metavar="R", help="no reading is off by more than R times itself"
-    )
-    bound.add_argument("--rmse", type=_positive, metavar="R", help="the root mean square error is at most R")
-    bound.add_argument("--bits-per-reading", type=_positive, metavar="B", help="spend about B bits on a reading")
-    bound.add_argument("--lossless", action="store_true", help="keep every reading exactly (the default)")
-    bound.add_argument(
-        "--paper", type=count_argument, metavar="ETA0", help="the paper's scheme: ETA0 coefficients per sample"
-    )
-    parser.add_argument(
-        "--max-error-for",
-        action="append",
-        default=[],
-        metavar="COLUMN=E",
-        help="the error bound of one column; repeatable",
-    )
+    add_target_options(parser)
     parser.add_argument(
         "--resolution", default="auto", metavar="G", help="resolution of the readings: auto, none or a number (auto)"
     )
@@ -108,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
             schema, settings = _new_file(options, table.schema)
         else:
             schema = _continued(before, table.schema, target)
-            settings = _settings(options) | _target(options, schema)
+            settings = _settings(options) | chosen_target(options, schema)
         check_output(target, options.force or options.append, source)
         with trouble_with(output_name(target)), _output(target) as out:
             writer = OstWriter(out, schema, append=appending, revert=appending, **settings)
@@ -142,7 +125,7 @@ def _schema_to_append_to(options: argparse.Namespace, target: str) -> Schema | N
 
 def _new_file(options: argparse.Namespace, schema: Schema) -> tuple[Schema, dict[str, Any]]:
     """Return the schema of a new file, lossless unless told otherwise, and the keyword arguments of its writer."""
-    settings = _settings(options) | (_target(options, schema) or {"max_error": 0.0})
+    settings = _settings(options) | (chosen_target(options, schema) or {"max_error": 0.0})
     return schema if options.keep_integers else _without_integers(schema, settings), settings
 
 
@@ -243,40 +226,13 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return {"resolution": _resolution(options.resolution)} | given
 
 
-def _target(options: argparse.Namespace, schema: Schema) -> dict[str, Any]:
-    """Return the keyword argument of the writer that says how exact it must be, none if none was given."""
-    try:
-        bounds = {name: _bound(value) for name, value in named_values(options.max_error_for, "--max-error-for").items()}
-    except argparse.ArgumentTypeError as error:
-        raise UserError(f"--max-error-for: {error}") from error
-    names = [column.name for column in schema.columns]
-    for name in bounds:
-        if name not in names:
-            raise UserError(
-                f"--max-error-for: there is no column {name!r}; there are {', '.join(map(repr, names[:10]))}"
-            )
-    if options.relative_error is not None or options.rmse is not None or options.bits_per_reading is not None:
-        if bounds:
-            raise UserError("--max-error-for goes with --max-error or --lossless only")
-        chosen = ("relative_error", "rmse", "bits_per_reading")
-        return {name: value for name in chosen if (value := getattr(options, name)) is not None}
-    if options.paper is not None:
-        if bounds:
-            raise UserError("--max-error-for does not go with --paper, which bounds no error")
-        return {"n_nonzero": options.paper}
-    if options.max_error is None and not bounds and not options.lossless:
-        return {}
-    common = options.max_error or 0.0
-    return {"max_error": [bounds.get(name, common) for name in names] if bounds else common}
-
-
 def _resolution(text: str) -> str | float | None:
     if text == "auto":
         return "auto"
     if text == "none":
         return None
     try:
-        return _positive(text)
+        return positive_argument(text)
     except argparse.ArgumentTypeError as error:
         raise UserError(f"--resolution is auto, none or a number above 0, got {text!r}") from error
 
@@ -308,15 +264,3 @@ def _summary(source: str, target: str, n_bytes: int, size: int, achieved: Achiev
         else:
             parts += [f"largest error {achieved.max_error:.6g}, root mean square {achieved.rmse:.3g}"]
     return f"{source} -> {target}: " + "; ".join(parts)
-
-
-def _bound(text: str) -> float:
-    from orthostream._checks import at_least
-
-    return number_argument(at_least)(text)
-
-
-def _positive(text: str) -> float:
-    from orthostream._checks import positive
-
-    return number_argument(positive)(text)

@@ -1,190 +1,174 @@
-"""`orthostream demo`: learn synthetic streams and show how well their dictionaries are recovered."""
+"""`orthostream demo`: a simulated city streams through edge, broker, cloud and store, and a page shows it live."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-import math
-import sys
+import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orthostream.cli import demo_recovery
+from orthostream.cli.arguments import count_argument, number_argument
 from orthostream.cli.errors import UserError
-from orthostream.cli.trouble import bad_values
 
 if TYPE_CHECKING:
-    from orthostream.optimize import StochasticFrankWolfe
+    from orthostream.cli.demo_check import Checked
+    from orthostream.cli.demo_run import CityPart, DemoRun
 
-#: Smaller errors are drawn here.
-_LEAST = 1e-17
+_PORT = 8642
+_MOST_EDGES = 200
 
 
 def add_parser(commands: Any) -> None:
-    """Add the sub-command."""
-    parser = commands.add_parser("demo", help="learn a synthetic stream and show the recovery", description=__doc__)
-    parser.add_argument("--features", type=int, default=10, metavar="N", help="features of a sample (10)")
-    parser.add_argument("--batch-size", type=int, default=10, metavar="B", help="samples in a mini-batch (10)")
-    parser.add_argument("--steps", type=int, default=3000, metavar="T", help="mini-batches in the stream (3000)")
-    parser.add_argument(
-        "--sparsity", type=float, default=0.3, metavar="P", help="fraction of active coefficients (0.3)"
+    """Add the sub-command, and the older demo as a sub-command of its own."""
+    parser = commands.add_parser(
+        "demo", help="stream a simulated city to a cloud, and watch it on a page", description=__doc__
     )
-    parser.add_argument("--trials", type=int, default=20, metavar="K", help="streams to average over (20)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (0)")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("demo-output"),
-        metavar="FOLDER",
-        help="folder for the picture and the numbers (demo-output)",
-    )
+    parser.add_argument("--hours", type=count_argument, default=8766, metavar="H", help="hours to stream (8766)")
+    parser.add_argument("--sensors", type=count_argument, default=56, metavar="N", help="sensors of the city (56)")
+    parser.add_argument("--edges", type=count_argument, default=1, metavar="E", help="edges they belong to (1)")
+    parser.add_argument("--seconds", type=_seconds, default=60.0, metavar="S", help="seconds that it takes (60)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed of the city (0)")
+    parser.add_argument("--port", type=int, default=_PORT, metavar="P", help=f"port of the page ({_PORT}), 0 for any")
+    parser.add_argument("--no-page", action="store_true", help="show nothing in the browser")
+    parser.add_argument("--keep-open", action="store_true", help="leave the page open at the end, until Ctrl-C")
+    parser.add_argument("--folder", type=Path, metavar="F", help="keep outboxes and the store here (temporary)")
     parser.set_defaults(run=run)
+    others = parser.add_subparsers(title="other demos", required=False, metavar="")
+    demo_recovery.add_parser(others)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Learn the stream with every method, draw the curves, write the numbers."""
-    from orthostream._checks import fraction, integer
-    from orthostream._compile import can_compile
+    """Stream the city; the exit code is 1 if a reading was lost, doubled or further off than it may be."""
+    if options.edges > min(options.sensors, _MOST_EDGES):
+        raise UserError(f"--edges must be at most {min(options.sensors, _MOST_EDGES)}, got {options.edges}")
+    if not 0 <= options.seed < 1 << 32:
+        raise UserError(f"--seed must be an integer from 0 to {(1 << 32) - 1}, got {options.seed}")
+    if options.keep_open and options.no_page:
+        raise UserError("--keep-open and --no-page contradict each other")
+    with ExitStack() as stack:
+        folder = _folder(options, stack)
+        from orthostream.dashboard import LiveView
 
-    with bad_values():
-        for name in ("features", "batch_size", "steps", "trials"):
-            integer(f"--{name.replace('_', '-')}", getattr(options, name))
-        integer("--seed", options.seed, 0)
-        fraction("--sparsity", options.sparsity)
+        view = LiveView("orthostream demo: a simulated city")
+        if not options.no_page:
+            from orthostream.cli.dashboard import open_page
+
+            address = stack.enter_context(open_page(view, options.port))
+            print(f"page      {address}", flush=True)
+        view.notice = "The city is being simulated."
+        code = _stream(options, folder, view)
+        if options.keep_open:
+            print("the page stays open; Ctrl-C ends it", flush=True)
+            wait_for_interrupt()
+    return code
+
+
+def wait_for_interrupt() -> None:
+    """Wait for Ctrl-C, which is the usual end of a page."""
     try:
-        options.output.mkdir(parents=True, exist_ok=True)
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        print("\northostream: the page is closed", flush=True)
+
+
+def _seconds(text: str) -> float:
+    from orthostream._checks import at_least
+
+    return number_argument(at_least)(text)
+
+
+def _folder(options: argparse.Namespace, stack: ExitStack) -> Path:
+    if options.folder is None:
+        # After an interrupt, threads may still write for a moment.
+        made = tempfile.TemporaryDirectory(prefix="orthostream-demo-", ignore_cleanup_errors=True)
+        return Path(stack.enter_context(made))
+    folder = Path(options.folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        is_used = any(folder.iterdir())
     except OSError as error:
-        raise UserError(f"cannot write to {options.output}: {error.strerror}") from error
-    moments = _moments(options.steps)
-    print(
-        f"{options.trials} streams at once: N = {options.features}, mini-batches of {options.batch_size}, "
-        f"{100 * options.sparsity:g} % of the coefficients active"
-    )
-    if can_compile():
-        print("the first run on a machine compiles for about a minute; times below leave that out", flush=True)
-    curves = {name: _learn(name, solver, moments, options) for name, solver in _methods().items()}
-    print(_chart(moments, curves))
-    _write(options.output, moments, curves)
-    return 0
+        raise UserError(f"cannot write to {folder}: {error.strerror}") from error
+    if is_used:
+        raise UserError(f"{folder} is not empty; a demo needs a new folder")
+    return folder
 
 
-def _methods() -> dict[str, StochasticFrankWolfe]:
-    """Return the solvers to compare, by name."""
-    from orthostream.optimize import (
-        Guarded,
-        LpContrast,
-        MokhtariSchedule,
-        PaperSchedule,
-        PolarStep,
-        SpectralBall,
-        StochasticFrankWolfe,
-    )
+def _stream(options: argparse.Namespace, folder: Path, view: Any) -> int:
+    from orthostream.cli.demo_check import check_store
+    from orthostream.cli.demo_run import MAX_ERROR, DemoRun, city_parts
+    from orthostream.cli.progress import ProgressBar
+    from orthostream.link.errors import LinkError
 
-    ball, paper, polar_step = SpectralBall(), PaperSchedule(), PolarStep()
-    return {
-        "default": StochasticFrankWolfe(ball, Guarded(), post_step=polar_step),
-        "l3, averaged": StochasticFrankWolfe(ball, LpContrast(3), paper, polar_step, average=True),
-        "l3 (the paper)": StochasticFrankWolfe(ball, LpContrast(3), paper, polar_step),
-        "l4": StochasticFrankWolfe(ball, LpContrast(4), paper, polar_step),
-        "SFW": StochasticFrankWolfe(ball, LpContrast(3), MokhtariSchedule()),
-    }
+    parts = city_parts(options.hours, options.sensors, options.edges, options.seed)
+    begin = time.monotonic()
+    bar, last = ProgressBar(), [-1]
 
+    def on_progress(share: float, samples: int) -> None:
+        hours = samples // options.edges
+        view.notice = f"Streaming: hour {hours:,} of {options.hours:,}."
+        if samples != last[0]:
+            bar(share, f"{hours:,} of {options.hours:,} hours stored")
+        last[0] = samples
 
-def _moments(steps: int) -> list[int]:
-    """Return the steps at which errors are measured, about sixteen per decade."""
-    return sorted({min(steps, round(10 ** (i / 16))) for i in range(math.ceil(16 * math.log10(steps)) + 1)})
-
-
-def _learn(name: str, solver: StochasticFrankWolfe, moments: list[int], options: argparse.Namespace) -> list[float]:
-    """Return the mean recovery error of all streams at the given steps; the streams are one stack."""
-    import numpy as np
-
-    from orthostream.metrics import recovery_error
-    from orthostream.optimize import polar
-
-    rng = np.random.default_rng(options.seed)
-    stack = (options.trials, options.features, options.features)
-    truth, _ = polar(rng.standard_normal(stack))
-    state = solver.init(polar(rng.standard_normal(stack))[0])
-    solver.step(state, np.ones((options.trials, options.batch_size, options.features)))  # compile before the clock runs
-    errors, start = [], time.perf_counter()
-    for t in range(1, options.steps + 1):
-        shape = (options.trials, options.batch_size, options.features)
-        codes = rng.standard_normal(shape) * (rng.random(shape) < options.sparsity)
-        state = solver.step(state, codes @ truth.mT)
-        if t in moments:
-            learnt = solver.answer(state) if state.average is None else polar(state.average)[0]
-            errors.append(float(np.mean([recovery_error(d.T, true.T) for d, true in zip(learnt, truth, strict=True)])))
-            if sys.stderr.isatty():
-                print(f"\r{name}: {100 * t // options.steps} %", end="", file=sys.stderr)
-    if sys.stderr.isatty():
-        print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
-    seconds = time.perf_counter() - start
-    print(f"{name:15s} mean recovery error {errors[-1]:.1e} after {options.steps} mini-batches, {seconds:.1f} s")
-    return errors
-
-
-def _positive(error: float) -> float:
-    """Return an error as logarithmic axes can show it: it may be exactly zero."""
-    return max(error, _LEAST)
-
-
-def _chart(moments: Sequence[int], curves: dict[str, list[float]], width: int = 64, rows_per_decade: int = 2) -> str:
-    """Return the curves as text, on logarithmic axes."""
-    decades = min(16, -math.floor(min(math.log10(_positive(min(curve))) for curve in curves.values())))
-    height = decades * rows_per_decade + 1
-    grid = [[" "] * width for _ in range(height)]
-    right = math.log10(moments[-1]) or 1.0
-    marks = "#o*+x"
-    for mark, curve in reversed(list(zip(marks, curves.values(), strict=False))):
-        for t, error in zip(moments, curve, strict=True):
-            column = round(math.log10(t) / right * (width - 1))
-            row = round(max(-math.log10(_positive(error)), 0.0) * rows_per_decade)
-            grid[min(row, height - 1)][column] = mark
-    lines = ["", "recovery error"]
-    for i, cells in enumerate(grid):
-        label = ("1" if i == 0 else f"1e-{i // rows_per_decade}") if i % rows_per_decade == 0 else ""
-        lines.append(f"{label:>6s} |{''.join(cells)}")
-    lines.append(f"       +{'-' * width}")
-    lines.append(f"        t = 1{f't = {moments[-1]}':>{width - 5}s}")
-    lines.append("        " + "   ".join(f"{mark} {name}" for mark, name in zip(marks, curves, strict=False)))
-    return "\n".join(lines)
-
-
-def _write(folder: Path, moments: list[int], curves: dict[str, list[float]]) -> None:
-    records = [
-        {"experiment": "demo", "method": name, "setting": f"t={t}", "metric": "recovery_error", "value": error}
-        for name, curve in curves.items()
-        for t, error in zip(moments, curve, strict=True)
-    ]
-    (folder / "recovery.json").write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    with (folder / "recovery.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["t", *curves])
-        writer.writerows(zip(moments, *curves.values(), strict=True))
-    written = [folder / "recovery.json", folder / "recovery.csv"]
+    demo = DemoRun(parts, folder, view, options.seconds, accelerate=_acceleration())
     try:
-        written.insert(0, _draw(folder / "recovery.png", moments, curves))
-    except ImportError:
-        print("\n(no picture: pip install matplotlib)")
-    print("\n" + "\n".join(str(path) for path in written))
+        demo.run(on_progress)
+    except (ImportError, LinkError) as error:
+        raise UserError(str(error)) from error
+    finally:
+        bar.close()
+        view.is_live = False
+    seconds = time.monotonic() - begin
+    checked = check_store(demo.store, parts, MAX_ERROR)
+    view.notice = (
+        f"Done: {checked.readings:,} readings in the store; {checked.lost:,} lost, {checked.doubled:,} doubled,"
+        f" {checked.beyond:,} beyond the bound."
+    )
+    print(_summary(demo, parts, checked, seconds), flush=True)
+    return 0 if checked.is_right else 1
 
 
-def _draw(path: Path, moments: list[int], curves: dict[str, list[float]]) -> Path:
-    import matplotlib as mpl
+def _acceleration() -> bool | None:
+    """Return False where compiling would hold the stream up for a minute: plain code is fast enough for the demo."""
+    from orthostream._compile import can_compile
+    from orthostream.compression.codecs.conditional.functions import _compiled_before
 
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    return None if can_compile() and _compiled_before() else False
 
-    figure, axis = plt.subplots(figsize=(6.4, 4.0))
-    for (name, curve), style in zip(curves.items(), ("-", "-", "-", "--", ":"), strict=True):
-        axis.loglog(moments, [_positive(error) for error in curve], style, lw=2, label=name)
-    axis.set(xlabel="mini-batches seen", ylabel="recovery error", title="An orthogonal dictionary, from a stream")
-    axis.grid(alpha=0.3)
-    axis.legend(frameon=False)
-    figure.tight_layout()
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
-    return path
+
+def _summary(demo: DemoRun, parts: list[CityPart], checked: Checked, seconds: float) -> str:
+    """Return what was streamed, what it took, and what the comparison with the source has found."""
+    outcome = demo.outcome
+    assert outcome is not None
+    readings = max(checked.readings, 1)
+    cells = sum(part.readings.size for part in parts)
+    up, down = outcome.up, outcome.down
+    sensors = sum(len(part.schema.columns) for part in parts)
+    lines = [
+        "",
+        f"streamed  {len(parts[0].times):,} hours of {sensors} sensors over {len(parts)} edge{'s' * (len(parts) > 1)} in {seconds:.0f} s:"
+        f" {checked.readings:,} readings, {100 * (1 - checked.readings / cells):.0f} % missing",
+        f"bits      {8 * outcome.message_bytes / readings:.3f} per reading in {outcome.message_bytes:,} bytes of"
+        f" messages; {8 * (up.total + down.total) / readings:.2f} with everything on the wire",
+    ]
+    for name, bits in sorted(outcome.spent.items(), key=lambda item: -item[1]):
+        lines.append(f"            {name:<28s}{bits / 8:12,.0f}  bytes of the messages")
+    others = outcome.message_bytes - sum(outcome.spent.values()) / 8
+    lines += [
+        f"            {'times, headers, checksums':<28s}{others:12,.0f}  bytes of the messages",
+        f"wire      {up.total + down.total:,} bytes both ways",
+        f"            {'messages to the cloud':<28s}{up.payload:12,.0f}  in {up.messages:,} messages, counted",
+        f"            {'answers to the edge':<28s}{down.payload:12,.0f}  in {down.messages:,} messages, counted",
+        f"            {'MQTT':<28s}{up.mqtt + down.mqtt:12,.0f}  estimated: PUBLISH header and topic, PUBACK of 4",
+        f"            {'TCP/IP':<28s}{up.tcp_ip + down.tcp_ip:12,.0f}  estimated: 40 for each PUBLISH and PUBACK",
+        f"errors    at most {checked.max_error:g} °C (allowed: 0.5), root mean square {checked.rmse:.3f} °C",
+        f"link      {outcome.reconnects} reconnects, {outcome.restarts} restarts, {outcome.sent_again} messages sent"
+        f" again, {outcome.refused} refused",
+        f"checked   the store, read back and compared with the source: {checked.lost:,} lost, {checked.doubled:,}"
+        f" doubled, {checked.foreign:,} foreign, {checked.beyond:,} beyond the bound",
+    ]
+    return "\n".join(lines)

@@ -29,7 +29,18 @@ def _run(arguments: Sequence[str] | None) -> int:
     import os
 
     from orthostream import __version__
-    from orthostream.cli import bench, compress, decompress, demo, inspect_file, reproduce
+    from orthostream.cli import (
+        bench,
+        cloud,
+        compress,
+        dashboard,
+        decompress,
+        demo,
+        edge,
+        inspect_file,
+        query,
+        reproduce,
+    )
     from orthostream.cli.errors import UserError
     from orthostream.cli.intermixed import IntermixedParser
 
@@ -38,7 +49,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"orthostream {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=IntermixedParser)
-    for module in (compress, decompress, inspect_file, demo, reproduce, bench):
+    for module in (compress, decompress, inspect_file, edge, cloud, query, demo, dashboard, reproduce, bench):
         module.add_parser(commands)
     options = parser.parse_args(arguments)
     try:

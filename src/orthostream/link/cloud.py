@@ -11,7 +11,7 @@ from typing import Any, Self
 from orthostream.compression import FrameError
 from orthostream.link.authentication import check_key, sign, verify
 from orthostream.link.errors import MessageError, StoreError
-from orthostream.link.messages import MOST_BYTES, TAG_BYTES, Answer, Frames, Opening, read_message
+from orthostream.link.messages import MOST_BYTES, TAG_BYTES, Answer, Frames, Opening, read_message, split_quiet
 from orthostream.link.names import Shard, edge_of_topic, topic_of_answers, topic_of_readings
 from orthostream.link.receiving import Receiving
 from orthostream.link.store import Batch, NewMessage, NewStream, Store, Stream, open_store
@@ -171,7 +171,7 @@ class Cloud:
         try:
             if len(data) > MOST_BYTES:
                 raise MessageError(f"a message has {len(data)} bytes")
-            content = verify(data, self._key_of(edge), topic_of_readings(edge))
+            content, is_quiet = split_quiet(verify(data, self._key_of(edge), topic_of_readings(edge)))
             message = read_message(content)
             if isinstance(message, Opening) and message.replaced and any(each.edge == edge for each in batch.messages):
                 return False
@@ -183,8 +183,8 @@ class Cloud:
             self.last_error = str(error)
             return True
         self._seen[edge] = time.time()
-        key = edge, message.tag
-        touched[key] = receiving
+        if receiving is None or message.sequence != receiving.next or not is_quiet:
+            touched[edge, message.tag] = receiving
         if receiving is None:
             # Of a boot that is not known: its opening may still come, or is asked for.
             self.counts[edge, "unknown stream"] += 1
@@ -193,7 +193,8 @@ class Cloud:
         elif message.sequence > receiving.next:
             self.counts[edge, "too early" if receiving.park(message, content) else "too early, no room"] += 1
         else:
-            self._take(receiving, message, content, batch)
+            if not self._take(receiving, message, content, batch):
+                touched[edge, message.tag] = receiving
             while (parked := receiving.unpark()) is not None:
                 if not self._take(receiving, *parked, batch):
                     break

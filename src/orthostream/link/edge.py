@@ -15,7 +15,7 @@ from orthostream.compression import Encoder, Schema, Target
 from orthostream.compression.stream.arguments import check_readings, check_times
 from orthostream.link.authentication import check_key, sign, verify
 from orthostream.link.errors import MessageError
-from orthostream.link.messages import Answer, read_answer
+from orthostream.link.messages import Answer, quiet, read_answer
 from orthostream.link.names import check_edge, topic_of_answers, topic_of_readings
 from orthostream.link.outbox import LIMIT, Boot, Outbox
 from orthostream.link.recording import POLICIES, Recording
@@ -53,6 +53,9 @@ class Edge:
         Bytes that the outbox may take, 1 MiB or more.
     when_full : {"refuse", "drop oldest"}
         What to do when it is full: raise OutboxFullError, or forget the oldest samples.
+    answer_every : float
+        Seconds that messages may go without an answer. By default each is answered; on a metered link, where an answer
+        costs as much as a message, an hour saves half of the bytes. What is not answered stays in the outbox.
     accelerate : bool, optional
         As for `Encoder`.
     clock : callable
@@ -76,6 +79,7 @@ class Edge:
         key: bytes | None = None,
         limit: int = LIMIT,
         when_full: str = "refuse",
+        answer_every: float = 0.0,
         accelerate: bool | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -86,6 +90,8 @@ class Edge:
             raise ValueError(f"when_full must be one of {', '.join(POLICIES)}, got {when_full!r}.")
         if not max_delay >= 0.0:
             raise ValueError(f"max_delay must be 0 or more seconds, got {max_delay!r}.")
+        if not answer_every >= 0.0:
+            raise ValueError(f"answer_every must be 0 or more seconds, got {answer_every!r}.")
         if limit < _LEAST_LIMIT:
             raise ValueError(
                 f"limit must be {_LEAST_LIMIT} bytes or more, got {limit!r}: the encoder is kept there too."
@@ -96,7 +102,7 @@ class Edge:
         self._clock = clock
         self._transport = transport
         self._answers: SimpleQueue[bytes] = SimpleQueue()
-        self._sending = Sending(clock)
+        self._sending = Sending(clock, answer_every)
         self._was_connected = False
         self._restarted = -np.inf
         self._behind = 0
@@ -183,6 +189,12 @@ class Edge:
             self._take_answer(data)
         self._send()
 
+    def hurry(self) -> None:
+        """Ask for an answer to every message from now on, and for those that are on their way."""
+        if self._sending.answer_every:
+            self._sending.answer_every = 0.0
+            self._sending.rewind()
+
     def status(self) -> dict[str, Any]:
         """Return what one would like to see of an edge."""
         boots = self.outbox.boots()
@@ -214,10 +226,11 @@ class Edge:
         again = self._sending.look_at_the_clock()
         topic = topic_of_readings(self.name)
         for message in self.outbox.messages(boot.generation, self._sending.next, self._sending.room):
-            data = sign(message.data, self._key, topic)
+            asks = self._sending.sent(len(message.data))
+            data = sign(message.data if asks else quiet(message.data), self._key, topic)
             if not self._transport.publish(topic, data):
+                self._sending.not_sent()
                 return
-            self._sending.sent(len(data))
             self.counts["messages sent"] += 1
             self.counts["messages sent again"] += int(again)
             self.counts["bytes sent"] += len(data)

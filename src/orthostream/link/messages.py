@@ -9,6 +9,8 @@ A message begins with a byte: the version of this layout in the high half, the k
 - *frames* (3): 4 bytes tag of the boot, varint sequence number, parts: frames.
 - *answer* (4): 4 bytes tag of the boot, varint next sequence number, one byte of flags (1: begin a new boot).
 
+Frames that need no answer at once have 8 added to their kind.
+
 Parts are a varint of the length and the bytes, one after another. A boot is 64 random bits that an edge draws whenever
 it begins a stream; its tag is the first 4 bytes.
 """
@@ -32,6 +34,7 @@ _VERSION = 1
 _OPENING, _FRAME, _FRAMES, _ANSWER = 1, 2, 3, 4
 _LARGEST = (1 << 62) - 1
 _RESTART = 1
+_QUIET = 8
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,18 @@ class Answer:
         out = bytearray([_VERSION << 4 | _ANSWER]) + self.tag
         put_varint(out, self.next)
         return bytes(out + bytes([_RESTART if self.restart else 0]))
+
+
+def quiet(message: bytes) -> bytes:
+    """Return a message of frames that needs no answer at once."""
+    return bytes([message[0] | _QUIET]) + message[1:]
+
+
+def split_quiet(data: bytes) -> tuple[bytes, bool]:
+    """Return a message as it was made, and whether it needs no answer at once."""
+    if data and data[0] & 15 in (_FRAME | _QUIET, _FRAMES | _QUIET):
+        return bytes([data[0] & ~_QUIET]) + data[1:], True
+    return data, False
 
 
 def replaced_to_bytes(replaced: tuple[Replaced, ...]) -> bytes:

@@ -22,6 +22,8 @@ _QUIET = 2.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 #: Seconds between two looks at the state, and after which a loop that does not turn is said to be stuck.
 _LOOK, _STUCK = 1.0, 60.0
+#: Seconds between two log entries about a full outbox.
+_BETWEEN_LOGS = 60.0
 _log = logging.getLogger(__name__)
 
 
@@ -107,7 +109,8 @@ class EdgeService(Service):
         self.n_refused = 0
         self._drain = drain
         self._samples: Samples | None = None
-        self._is_full = False
+        self._is_full = self._flush_when_full = False
+        self._told_full = -float("inf")
         self._seen = (-1, -1)
         self._busy_until = 0.0
 
@@ -131,7 +134,9 @@ class EdgeService(Service):
             self.edge.push(*self._samples)
         except OutboxFullError as error:
             if not self._is_full:
-                _log.error("%s", error)
+                self._tell_full(str(error))
+                # Samples that wait for others would wait in vain.
+                self._flush_when_full = True
             self._is_full = True
             if self.source.is_live:
                 self.n_refused += len(self._samples.readings)
@@ -139,15 +144,22 @@ class EdgeService(Service):
         except StoreError as error:
             self._failed(error)
             self._rest(stop)
+        except ValueError as error:
+            # The target cannot carry these readings. A file is to be looked at; what is live goes on.
+            if not self.source.is_live:
+                raise
+            self.source.leave_out("samples refused", str(error))
+            self._samples = None
         else:
             self._samples = None
-            if self._is_full:
-                _log.warning("there is room in the outbox again")
             self._is_full = False
             self._worked()
 
     def _step(self, stop: threading.Event) -> None:
         try:
+            if self._flush_when_full:
+                self.edge.flush()
+                self._flush_when_full = False
             self.edge.step()
             done = self.edge.is_done
         except StoreError as error:
@@ -163,6 +175,12 @@ class EdgeService(Service):
         if done:
             self._busy_until = now
         self._seen = seen
+
+    def _tell_full(self, text: str) -> None:
+        # A file that is read faster than it is sent fills the outbox again and again.
+        if time.monotonic() - self._told_full >= _BETWEEN_LOGS:
+            _log.warning("%s", text)
+            self._told_full = time.monotonic()
 
     @property
     def _wait(self) -> float:

@@ -1,0 +1,1 @@
+"""Faults of machines, disks, networks and clocks, for `orthostream bench link --faults`."""
