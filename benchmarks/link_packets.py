@@ -206,16 +206,17 @@ class _CountedTransport(Transport):
 
     def subscribe(self, filters: Sequence[str], handler: Handler) -> None:
         def received(topic: str, data: bytes) -> None:
-            self._count(bytes_of_publishing(topic, data))
+            # Only answers of the cloud are received, and the broker need not confirm them.
+            self._count(bytes_of_publishing(topic, data, confirmed=False))
             handler(topic, data)
 
         self._count(9 + sum(3 + len(each) for each in filters))
         self._transport.subscribe(filters, received)
 
-    def publish(self, topic: str, data: bytes) -> bool:
-        taken = self._transport.publish(topic, data)
+    def publish(self, topic: str, data: bytes, *, confirmed: bool = True) -> bool:
+        taken = self._transport.publish(topic, data, confirmed=confirmed)
         if taken:
-            self._count(bytes_of_publishing(topic, data))
+            self._count(bytes_of_publishing(topic, data, confirmed=confirmed))
         return taken
 
     @property
@@ -229,14 +230,14 @@ class _CountedTransport(Transport):
         self._transport.close()
 
 
-def bytes_of_publishing(topic: str, data: bytes) -> int:
-    """Return the bytes of MQTT 3.1.1 for a message with QoS 1 and its acknowledgement.
+def bytes_of_publishing(topic: str, data: bytes, *, confirmed: bool = True) -> int:
+    """Return the bytes of MQTT 3.1.1 for a message: with QoS 1 and its acknowledgement if ``confirmed``, else QoS 0.
 
-    >>> bytes_of_publishing("city/roof", b"20.5")
-    23
+    >>> bytes_of_publishing("city/roof", b"20.5"), bytes_of_publishing("city/roof", b"20.5", confirmed=False)
+    (23, 17)
     """
-    rest = 2 + len(topic.encode()) + 2 + len(data)
-    return 1 + max(1, -(-rest.bit_length() // 7)) + rest + 4
+    rest = 2 + len(topic.encode()) + 2 * confirmed + len(data)
+    return 1 + max(1, -(-rest.bit_length() // 7)) + rest + 4 * confirmed
 
 
 def meter_of(port: int) -> Meter:

@@ -1,7 +1,8 @@
 """Bytes on the wire of a day of samples, TCP/IP and MQTT included: part of `orthostream bench link`.
 
-All formats send the same samples at the same minutes, each over a connection of its own to the same broker, with QoS 1.
-A minute is over when all that was sent is acknowledged: by TCP, by MQTT and, for ours, by the cloud.
+All formats send the same samples at the same minutes, each over a connection of its own to the same broker. They use
+QoS 1, but for ours where answers may wait: its cloud asks for what is lost. A minute is over when all that was sent is
+acknowledged: by TCP, by MQTT and, for ours, by the cloud.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from .link_readings import BOUND, Readings, hourly_readings
 from .measure import Record, say, table
 
 NAME = "link"
-OURS = "ours"
+OURS, HOURLY = "ours", "ours, answered hourly"
+#: The edges that send as ours, and how many seconds their answers may wait.
+_EDGES = {OURS: ("roof", 0.0), HOURLY: ("loft", 3600.0)}
 #: Seconds that a sample may wait, and what that is called.
 DELAYS = {0: "0", 600: "10 min", 3600: "1 h"}
 _MINUTE, _DAY = 60, 1440
@@ -84,8 +87,8 @@ class Sender(ABC):
 class OurSender(Sender):
     """The edge of this package; the cloud that answers it has a connection of its own, which is not counted."""
 
-    def __init__(self, edge: Edge, cloud: Cloud, transport: Transport) -> None:
-        super().__init__(OURS, transport)
+    def __init__(self, name: str, edge: Edge, cloud: Cloud, transport: Transport) -> None:
+        super().__init__(name, transport)
         self.edge, self.cloud = edge, cloud
 
     def take(self, row: FloatArray, time: int) -> None:
@@ -104,7 +107,10 @@ class OurSender(Sender):
 
     @property
     def is_done(self) -> bool:
-        return bool(self.edge.status()["messages to send"] == 0)
+        """Whether the cloud has stored all that was made, and all its answers are here."""
+        made = sum(boot.next for boot in self.edge.outbox.boots())
+        stored = sum(stream.next for stream in self.cloud.store.streams(self.edge.name))
+        return made == stored and self.edge.counts["answers"] == self.cloud.counts[self.edge.name, "answers"]
 
 
 class PeerSender(Sender):
@@ -175,16 +181,19 @@ def send_day(readings: Readings, delay: int, address: str, meter: Meter, folder:
     clock = Clock()
     times = readings.times(_MINUTE)
     # Short, as the name of an edge is: it is sent once, by everyone.
-    ids = {name: f"{delay}-{i}" for i, name in enumerate([OURS, *(peer.name for peer in PEERS)])}
+    ids = {name: f"{delay}-{i}" for i, name in enumerate([*_EDGES, *(peer.name for peer in PEERS)])}
     with ExitStack() as stack:
 
         def connected(client_id: str) -> Transport:
             transport = meter.watched(MqttTransport(address, client_id=client_id, keepalive=_LONG), client_id)
             return stack.enter_context(transport)
 
-        ours = _our_sender(readings, delay, clock, folder, stack, connected(ids[OURS]), connected("cloud"))
+        cloud = _cloud(delay, clock, folder, stack, connected("cloud"))
+        ours = [_our_sender(name, readings, delay, clock, folder, cloud, connected(ids[name])) for name in _EDGES]
+        for each in ours:
+            stack.enter_context(each.edge)
         peers = [PeerSender(kind(readings.sensors, BOUND), connected(ids[kind.name]), delay, clock) for kind in PEERS]
-        everyone: list[Sender] = [ours, *peers]
+        everyone: list[Sender] = [*ours, *peers]
         _wait(lambda: all(each.transport.is_connected for each in everyone), "nobody answers at the broker's address")
         for peer in peers:
             peer.begin(int(times[0]))
@@ -198,19 +207,33 @@ def send_day(readings: Readings, delay: int, address: str, meter: Meter, folder:
         for each in everyone:
             each.finish()
         _settle(everyone, ids, meter)
-        assert ours.edge.counts["messages sent again"] == 0, "messages were sent twice"
-        check_stored(ours.cloud.store, readings, _MINUTE)
+        for one in ours:
+            assert one.edge.counts["messages sent again"] == 0, "messages were sent twice"
+            check_stored(cloud.store, readings, _MINUTE, one.edge.name)
         return [Sent(each.name, each.messages, meter.traffic(ids[each.name])) for each in everyone]
 
 
-def _our_sender(
-    readings: Readings, delay: int, clock: Clock, folder: Path, stack: ExitStack, up: Transport, down: Transport
-) -> OurSender:
+def _cloud(delay: int, clock: Clock, folder: Path, stack: ExitStack, down: Transport) -> Cloud:
     cloud = stack.enter_context(Cloud(str(folder / f"store-{delay}.db"), down, clock=clock))
-    outbox = folder / f"outbox-{delay}.db"
-    edge = Edge("roof", readings.schema, MaxError(BOUND), outbox, up, max_delay=float(delay), clock=clock)
     _wait(lambda: down.is_connected, "the cloud finds no broker")
-    return OurSender(stack.enter_context(edge), cloud, up)
+    return cloud
+
+
+def _our_sender(
+    name: str, readings: Readings, delay: int, clock: Clock, folder: Path, cloud: Cloud, up: Transport
+) -> OurSender:
+    edge_name, answer_every = _EDGES[name]
+    edge = Edge(
+        edge_name,
+        readings.schema,
+        MaxError(BOUND),
+        folder / f"outbox-{edge_name}-{delay}.db",
+        up,
+        max_delay=float(delay),
+        answer_every=answer_every,
+        clock=clock,
+    )
+    return OurSender(name, edge, cloud, up)
 
 
 def _settle(senders: Sequence[Sender], ids: dict[str, str], meter: Meter) -> None:
@@ -224,11 +247,11 @@ def _settle(senders: Sequence[Sender], ids: dict[str, str], meter: Meter) -> Non
     _wait(settled, "messages are not acknowledged")
 
 
-def check_stored(store: Store, readings: Readings, seconds: int) -> None:
+def check_stored(store: Store, readings: Readings, seconds: int, edge: str = "roof") -> None:
     """Raise AssertionError unless a store holds each reading once and within the bound, and nothing else."""
     times = readings.times(seconds)
     for sensor, source in zip(readings.sensors, readings.rows.T, strict=True):
-        chunks = list(store.readings("roof", sensor))
+        chunks = list(store.readings(edge, sensor))
         here = np.isfinite(source)
         found = np.concatenate([chunk.times for chunk in chunks]) if chunks else np.empty(0, dtype=np.int64)
         values = np.concatenate([chunk.values for chunk in chunks]) if chunks else np.empty(0)
@@ -285,8 +308,9 @@ def _introduction(readings: Readings, kind: str, meter: Meter) -> str:
         f"Bytes on the wire: {samples:,} samples, one a minute, of {sensors} sensors ({readings.name}, consecutive"
         f" hours taken as minutes;\n{readings.n_readings:,} readings, the rest is missing), bound {BOUND:g} degC,"
         f" QoS 1, {kind}.\n{meter.how}: headers of IP and TCP, MQTT, both directions,\nof the publisher's connection"
-        " only, connecting included.\nOurs also receives the cloud's acknowledgements (readings are on its disk);"
-        " the others have none, nor has the second row.\nNumbers of SenML and JSON are rounded to the bound. Packets of"
+        " only, connecting included.\nOurs also receives the cloud's acknowledgements (readings are on its disk):"
+        " of each message, or every hour and then with\nQoS 0; the others have none, nor has the third row."
+        "\nNumbers of SenML and JSON are rounded to the bound. Packets of"
         " loopback hold 64 kB: long messages need more headers elsewhere."
     )
 

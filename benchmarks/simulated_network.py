@@ -34,7 +34,7 @@ class Wire(Transport):
     def subscribe(self, filters: Sequence[str], handler: Handler) -> None:
         self.handler = handler
 
-    def publish(self, topic: str, data: bytes) -> bool:
+    def publish(self, topic: str, data: bytes, *, confirmed: bool = True) -> bool:
         if self.connected:
             self.sent.append((topic, data))
         return self.connected

@@ -73,22 +73,22 @@ def schema_in(unit: str) -> Schema:
 
 def send(folder: Path, rows: np.ndarray, times: np.ndarray, target: Target, unit: str = "s") -> SqliteStore:
     """Send samples through an edge and a cloud that are both started again now and then; return the store."""
-    ticks = itertools.count()
+    now = [0.0]
     broker = MemoryBroker()
     rng = random.Random(1)
     start = 0
     while start < COUNT:
         up, down = broker.transport(), broker.transport()
         # No `with`: they end without a word, and without saving anything.
-        edge = Edge("edge", schema_in(unit), target, folder / "outbox.db", up, max_delay=2.0, clock=lambda: now)
-        cloud = Cloud(str(folder / "store.db"), down, clock=lambda: now)
+        edge = Edge("edge", schema_in(unit), target, folder / "outbox.db", up, max_delay=2.0, clock=lambda: now[0])
+        cloud = Cloud(str(folder / "store.db"), down, clock=lambda: now[0])
         for _ in range(rng.randint(1, 12)):
             stop = min(COUNT, start + rng.randint(1, 9))
             edge.push(rows[start:stop], times[start:stop])
             start = stop
             edge.step()
             cloud.step()
-            now += 1.0
+            now[0] += 1.0
         if start == COUNT:
             edge.flush()
         edge.step()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.link.one_link import ROWS, SCHEMA, TIMES, Link, check, stored
 
-from orthostream.compression import Column, Lossless, MaxError, Paper, Schema, TimeAxis
+from orthostream.compression import Column, Lossless, MaxError, Paper, RelativeError, Rmse, Schema, Target, TimeAxis
 from orthostream.link import Edge, LinkError, MemoryBroker, OutboxFullError, StoreError, rebuild
 
 
@@ -178,6 +178,24 @@ def test_another_schema_or_target_begins_a_new_stream(tmp_path: Path, what: str)
     assert link.edge.is_done
     assert [each.samples for each in link.cloud.store.streams()] == [60, 10]
     check(link.cloud.store, 0, 70)
+    link.close()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [Lossless(), MaxError([0.5] * 8), RelativeError(0.01), Rmse(0.1), Paper(4, value_bits=6, random_state=1)],
+    ids=lambda target: type(target).__name__,
+)
+def test_the_same_target_goes_on_with_its_stream(tmp_path: Path, target: Target) -> None:
+    link = Link(tmp_path)
+    link.crash_edge(target=target)
+    for start in range(0, 200, 50):
+        link.push(start, start + 50)
+        link.edge.close()
+        link.edge = link.new_edge(target=target)
+    link.run(6)
+    # The first one is of the target that a link has by default, and is empty.
+    assert [each.samples for each in link.cloud.store.streams()] == [200]
     link.close()
 
 

@@ -64,6 +64,11 @@ def test_large_messages_are_refused() -> None:
         read_message(Frames(b"tags", 1, (bytes(MOST_BYTES),)).to_bytes())
 
 
+def test_an_opening_has_frames() -> None:
+    with pytest.raises(MessageError, match="has no frames"):
+        read_message(Opening(bytes(8), 0, b"header", ()).to_bytes())
+
+
 def test_tags_show_who_wrote_a_message() -> None:
     topic = topic_of_readings("roof")
     signed = sign(b"message", KEY, topic)

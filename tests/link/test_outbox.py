@@ -74,7 +74,7 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
     Outbox(tmp_path / "o.db", "roof").close()
     with pytest.raises(LinkError, match="the outbox of the edge 'roof', not of 'cellar'"):
         Outbox(tmp_path / "o.db", "cellar")
-    with pytest.raises(StoreError, match="is no store, it is a outbox"):
+    with pytest.raises(StoreError, match="is not the store of a link, but its outbox"):
         SqliteStore(tmp_path / "o.db")
     foreign = sqlite3.connect(tmp_path / "foreign.db")
     foreign.execute("CREATE TABLE mine(x)")

@@ -150,7 +150,8 @@ def _summary(demo: DemoRun, parts: list[CityPart], checked: Checked, seconds: fl
     sensors = sum(len(part.schema.columns) for part in parts)
     lines = [
         "",
-        f"streamed  {len(parts[0].times):,} hours of {sensors} sensors over {len(parts)} edge{'s' * (len(parts) > 1)} in {seconds:.0f} s:"
+        f"streamed  {len(parts[0].times):,} hours of {sensors} sensors over {len(parts)}"
+        f" edge{'s' * (len(parts) > 1)} in {seconds:.0f} s:"
         f" {checked.readings:,} readings, {100 * (1 - checked.readings / cells):.0f} % missing",
         f"bits      {8 * outcome.message_bytes / readings:.3f} per reading in {outcome.message_bytes:,} bytes of"
         f" messages; {8 * (up.total + down.total) / readings:.2f} with everything on the wire",

@@ -57,6 +57,13 @@ def add_parser(commands: Any) -> None:
         help="how long a sample may wait for others to share a message: 10ms, 5s, 10min, 1h (60s)",
     )
     parser.add_argument(
+        "--answer-every",
+        type=duration_argument,
+        default=0.0,
+        metavar="TIME",
+        help="how long messages may go without an answer, which costs bytes on a metered link: 10min, 1h (0s)",
+    )
+    parser.add_argument(
         "--outbox", metavar="FILE", help="where readings are kept until they have arrived (EDGE.outbox)"
     )
     parser.add_argument(
@@ -142,6 +149,7 @@ def _send(values: argparse.Namespace, stop: threading.Event) -> None:
                 outbox,
                 transport,
                 max_delay=values.max_delay,
+                answer_every=values.answer_every,
                 key=read_key(values),
                 limit=values.outbox_limit,
                 when_full=values.when_full.replace("-", " "),

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orthostream.cli.arguments import count_argument
 from orthostream.cli.errors import UserError
 from orthostream.cli.quantities import port_argument
 from orthostream.cli.trouble import bad_values, disk_trouble_with
@@ -45,6 +46,13 @@ def add_link_options(parser: argparse.ArgumentParser) -> None:
         "--key-file",
         metavar="FILE",
         help=f"a file with the key of authentication tags, 16 to 64 characters, instead of {KEY}",
+    )
+    parser.add_argument(
+        "--keepalive",
+        type=count_argument,
+        default=30,
+        metavar="SECONDS",
+        help="test the connection to the broker after this much silence (30)",
     )
     parser.add_argument("--log-format", choices=("text", "json"), default="text", help="format of logs (text)")
     parser.add_argument(
@@ -116,6 +124,7 @@ def make_transport(options: argparse.Namespace, client_id: str, address: str | N
                 user=options.user,
                 password=password if options.user is not None else None,
                 tls=Tls(**files) if any(files.values()) else None,
+                keepalive=options.keepalive,
                 insecure=options.insecure,
             )
         except ValueError as error:

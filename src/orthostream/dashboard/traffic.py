@@ -1,9 +1,10 @@
 """Bytes on the wire: payloads are counted, what MQTT and TCP/IP add is estimated.
 
-Each message is one PUBLISH of quality 1 and its PUBACK, between a client and the broker. A PUBLISH takes a byte, the
-varint of its length, two bytes and the topic, and two bytes of packet number before the payload; a PUBACK takes four
-bytes. Each of the two is taken to be a TCP segment of its own with 40 bytes of headers, larger messages one for each
-1,460 bytes; acknowledgements of TCP are taken to ride along. Connecting, keep-alive and TLS are left out.
+Each message is one PUBLISH between a client and the broker, with its PUBACK if it is to be confirmed. A PUBLISH takes a
+byte, the varint of its length, two bytes and the topic, and, if it is to be confirmed, two bytes of packet number
+before the payload; a PUBACK takes four bytes. Each PUBLISH is taken to be a TCP segment with 40 bytes of headers,
+larger ones one for each 1,460 bytes; so is each PUBACK or, without one, the acknowledgement of TCP. Connecting,
+keep-alive and TLS are left out.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ class Traffic:
     mqtt: int = 0
     tcp_ip: int = 0
 
-    def count(self, topic: str, size: int) -> None:
+    def count(self, topic: str, size: int, *, confirmed: bool = True) -> None:
         """Count one message."""
-        rest = 2 + len(topic.encode()) + 2 + size
+        rest = 2 + len(topic.encode()) + 2 * confirmed + size
         lengths = 1 + (rest >= 1 << 7) + (rest >= 1 << 14) + (rest >= 1 << 21)
         publish = 1 + lengths + rest
         self.messages += 1
         self.payload += size
-        self.mqtt += publish - size + _PUBACK
+        self.mqtt += publish - size + _PUBACK * confirmed
         self.tcp_ip += _HEADERS * (-(-publish // _SEGMENT) + 1)
 
     @property
@@ -76,11 +77,11 @@ class CountedTransport(Transport):
     def subscribe(self, filters: Sequence[str], handler: Handler) -> None:
         self._transport.subscribe(filters, handler)
 
-    def publish(self, topic: str, data: bytes) -> bool:
-        done = self._transport.publish(topic, data)
+    def publish(self, topic: str, data: bytes, *, confirmed: bool = True) -> bool:
+        done = self._transport.publish(topic, data, confirmed=confirmed)
         if done:
             with self._lock:
-                self.sent.count(topic, len(data))
+                self.sent.count(topic, len(data), confirmed=confirmed)
         return done
 
     @property

@@ -274,7 +274,8 @@ class Cloud:
     def _answer(self, edge: str, tag: bytes, receiving: Receiving | None) -> None:
         answer = Answer(tag, 0) if receiving is None else Answer(tag, receiving.next, receiving.wants_restart)
         topic = topic_of_answers(edge)
-        self._transport.publish(topic, sign(answer.to_bytes(), self._key_of(edge), topic))
+        # If it is lost, the edge sends the message again, and is answered again.
+        self._transport.publish(topic, sign(answer.to_bytes(), self._key_of(edge), topic), confirmed=False)
         self.counts[edge, "answers"] += 1
 
     def status(self) -> dict[str, Any]:

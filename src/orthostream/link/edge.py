@@ -54,8 +54,9 @@ class Edge:
     when_full : {"refuse", "drop oldest"}
         What to do when it is full: raise OutboxFullError, or forget the oldest samples.
     answer_every : float
-        Seconds that messages may go without an answer. By default each is answered; on a metered link, where an answer
-        costs as much as a message, an hour saves half of the bytes. What is not answered stays in the outbox.
+        Seconds that messages may go without an answer, of the cloud or of the broker. By default each is answered; on a
+        metered link, where an answer costs as much as a message, an hour saves half of the bytes. What is not answered
+        stays in the outbox.
     accelerate : bool, optional
         As for `Encoder`.
     clock : callable
@@ -228,7 +229,7 @@ class Edge:
         for message in self.outbox.messages(boot.generation, self._sending.next, self._sending.room):
             asks = self._sending.sent(len(message.data))
             data = sign(message.data if asks else quiet(message.data), self._key, topic)
-            if not self._transport.publish(topic, data):
+            if not self._transport.publish(topic, data, confirmed=not self._sending.answer_every):
                 self._sending.not_sent()
                 return
             self.counts["messages sent"] += 1

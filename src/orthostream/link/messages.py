@@ -141,6 +141,8 @@ def read_message(data: bytes) -> Opening | Frames:
             generation = reader.varint(_LARGEST)
             replaced = read_replaced(reader)
             header, *frames = _parts(reader)
+            if not frames:
+                raise MessageError("an opening has no frames")
             return Opening(boot, generation, header, tuple(frames), replaced)
         tag = reader.take(TAG_BYTES)
         sequence = reader.varint(_LARGEST)

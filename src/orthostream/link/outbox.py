@@ -61,7 +61,7 @@ class Message(NamedTuple):
     samples: int
 
 
-class Samples(NamedTuple):
+class StoredSamples(NamedTuple):
     """Samples with their times; ``sequence`` is that of their message, None while they wait for one."""
 
     sequence: int | None
@@ -185,7 +185,7 @@ class Outbox:
         for table in ("messages", "samples", "boots"):
             self._connection.execute(f"DELETE FROM {table} WHERE generation = ?", (generation,))
 
-    def take_waiting(self, generation: int, n_sensors: int) -> list[Samples]:
+    def take_waiting(self, generation: int, n_sensors: int) -> list[StoredSamples]:
         """Return the samples that wait in a boot, and forget them; none if they are of another number of sensors."""
         query = "SELECT readings, times, checksum FROM samples WHERE generation = ? AND sequence IS NULL ORDER BY id"
         rows = self._all(query, (generation,))
@@ -217,7 +217,7 @@ class Outbox:
         )
         return [Message(*row) for row in self._all(query, (generation, start, most))]
 
-    def samples(self, generation: int, start: int, n_sensors: int) -> Iterator[Samples]:
+    def samples(self, generation: int, start: int, n_sensors: int) -> Iterator[StoredSamples]:
         """Yield samples of messages from a sequence number on, message by message, then those that wait.
 
         Samples that are damaged, or of another number of sensors, are left out.
@@ -226,13 +226,13 @@ class Outbox:
             "SELECT sequence, readings, times, checksum FROM samples"
             " WHERE generation = ? AND (sequence >= ? OR sequence IS NULL) ORDER BY sequence IS NULL, sequence, id"
         )
-        current: Samples | None = None
+        current: StoredSamples | None = None
         for sequence, readings, times, checksum in self._all(query, (generation, start)):
             part = _samples(sequence, readings, times, checksum, n_sensors)
             if part is None:
                 continue
             if current is not None and current.sequence == part.sequence:
-                current = Samples(
+                current = StoredSamples(
                     sequence,
                     np.concatenate([current.readings, part.readings]),
                     np.concatenate([current.times, part.times]),
@@ -292,11 +292,13 @@ class Outbox:
             return self._connection.execute(query, values).fetchall()
 
 
-def _samples(sequence: int | None, readings: bytes, times: bytes, checksum: int, n_sensors: int) -> Samples | None:
+def _samples(
+    sequence: int | None, readings: bytes, times: bytes, checksum: int, n_sensors: int
+) -> StoredSamples | None:
     """Return stored samples; None if they are damaged, or of another number of sensors."""
     if len(readings) != len(times) * n_sensors or zlib.crc32(times + readings) != checksum:
         return None
-    return Samples(
+    return StoredSamples(
         sequence,
         np.frombuffer(readings, dtype="<f8").reshape(-1, n_sensors).astype(np.float64),
         np.frombuffer(times, dtype="<i8").astype(np.int64),

@@ -258,7 +258,7 @@ class Recording:
             for _, rows, times in waiting:
                 self._add(rows, times)
             return
-        if self.encoder.schema != self.schema or self.encoder.target != self.target:
+        if not self.encoder.is_for(self.schema, self.target):
             self._make_message()
             self._begin_boot()
 

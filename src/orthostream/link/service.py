@@ -189,6 +189,7 @@ class EdgeService(Service):
     def _send_all(self, stop: threading.Event, on_progress: Callable[[Any], None] | None) -> None:
         """Make messages of all samples and send them: without end if the source is finished, otherwise for a while."""
         flushed = False
+        self.edge.hurry()
         stopped_at: float | None = None
         rest = threading.Event()
         while True:

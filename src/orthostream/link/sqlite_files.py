@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from orthostream.link.errors import StoreError
 
@@ -12,6 +13,9 @@ from orthostream.link.errors import StoreError
 _PATIENCE, _SHORT_PATIENCE = 10.0, 0.5
 #: Application id of our files: "orth".
 _APPLICATION = 0x6F727468
+#: Bytes of a page, at least.
+_LEAST_PAGE = 512
+_DAMAGED = "the file is damaged ({}); put it aside and begin with a new one, or bring back a copy"
 
 
 @contextmanager
@@ -30,14 +34,30 @@ def _advice(error: sqlite3.Error) -> str:
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return "another process has it open"
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return f"the file is damaged ({error}); put it aside and begin with a new one, or bring back a copy"
+        return _DAMAGED.format(error)
     return f"{error} ({name})" if name else str(error)
+
+
+def _check_size(path: str) -> None:
+    """Raise StoreError for a file that was cut within a page: SQLite would take what is missing for zeros."""
+    file, log = Path(path), Path(f"{path}-wal")
+    size = file.stat().st_size if file.is_file() else 0
+    if not size or (log.is_file() and log.stat().st_size):
+        # The log has what the file lacks.
+        return
+    with file.open("rb") as content:
+        page = int.from_bytes(content.read(18)[16:], "big")
+    # 65,536 does not fit into the two bytes: it is written as 1.
+    if size < _LEAST_PAGE or size % max(page if page > 1 else 65_536, _LEAST_PAGE):
+        raise StoreError(f"{path}: {_DAMAGED.format('it was cut off')}")
 
 
 def open_database(
     path: str, what: str, version: int, schema: str, *, exclusive: bool = False, create: bool = True
 ) -> sqlite3.Connection:
     """Return a connection to a file of ours, which is made if it is not there; raise StoreError for any other file."""
+    if path != ":memory:":
+        _check_size(path)
     with translated(path):
         address = path if path == ":memory:" or create else f"file:{path}?mode=rw"
         connection = sqlite3.connect(
@@ -77,7 +97,7 @@ def _check(connection: sqlite3.Connection, path: str, what: str, version: int) -
             raise StoreError(f"{path} is a database of another program")
         (found,) = connection.execute("SELECT value FROM about WHERE name = 'what'").fetchone()
         if found != what:
-            raise StoreError(f"{path} is no {what}, it is a {found}")
+            raise StoreError(f"{path} is not the {what} of a link, but its {found}")
         (number,) = connection.execute("PRAGMA user_version").fetchone()
         if number != version:
             raise StoreError(f"{path} is of version {number}, and only version {version} is known")

@@ -274,6 +274,13 @@ class TestQueries:
         assert got == {("roof", "a"): [(times[1], 2.0), (times[2], 4.0)]}
         assert {chunk.time_unit for chunk in store.readings()} == {unit}
 
+    @pytest.mark.parametrize("unit", ["ns", "us", "ms", "s"])
+    def test_times_that_no_clock_can_show(self, store: Store, unit: str) -> None:
+        store.add(Batch([opening(unit=unit)], [message(0, [[1.0, 2.0]], [7], 0)]))
+        assert found(store, None, None, 2**62, None) == {}
+        assert found(store, None, None, None, -(2**62)) == {}
+        assert len(found(store, None, None, -(2**62), 2**62)) == 2
+
     def test_plain_numbers_are_taken_as_they_are(self, store: Store) -> None:
         store.add(Batch([opening(unit="")], [message(0, [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]], [-7, 5, 9], 0)]))
         assert found(store, None, "a", -7, 9) == {("roof", "a"): [(-7, 1.0), (5, 2.0)]}

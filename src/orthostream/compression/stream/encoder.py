@@ -304,6 +304,14 @@ class Encoder:
         self._framing.set_state(state)
         self._verification.set_state(state)
 
+    def is_for(self, schema: Schema, target: Target) -> bool:
+        """Return whether a new encoder of this schema and this target would begin as this one did.
+
+        A target that was loaded may look different from the one that was given: `Lossless()` is `MaxError(0)` there.
+        """
+        mine = self.target.in_header, self._options | self.target.options(0)
+        return schema == self.schema and mine == (target.in_header, target.options(0))
+
     def save(self, place: Place | BinaryIO) -> None:
         """Save the encoder, samples that wait included, to a path or a binary file.
 

@@ -125,7 +125,8 @@ class SqliteStore(Store):
     def _store(self, message: NewMessage, number: int, first_sensor: int) -> None:
         execute = self._connection.execute
         n_samples = len(message.values)
-        n_readings = self._store_readings(first_sensor, message.first_sample, message.values, message.times)
+        n_readings = int(np.count_nonzero(~np.isnan(message.values)))
+        # First of all: what another process has stored is not there twice.
         changed = execute(
             "UPDATE streams SET next = next + 1, samples = samples + ?, readings = readings + ?, bytes = bytes + ?"
             " WHERE number = ? AND next = ? AND closed IS NULL",
@@ -133,6 +134,7 @@ class SqliteStore(Store):
         ).rowcount
         if changed != 1:
             raise StoreError(f"{self.path}: another process has stored messages of {message.edge}")
+        self._store_readings(first_sensor, message.first_sample, message.values, message.times)
         execute(
             "INSERT INTO messages VALUES (?, ?, ?, ?, ?)",
             (number, message.sequence, message.data, message.first_sample, n_samples),
@@ -191,9 +193,12 @@ class SqliteStore(Store):
             ).fetchall():
                 first = -(2**63) if start is None else ticks(start, unit)
                 last = 2**63 - 1 if end is None else ticks(end, unit) - 1
+                first, last = max(first, -(2**63)), min(last, 2**63 - 1)
+                if first > last:
+                    continue
                 cursor: sqlite3.Cursor = self._connection.execute(
                     "SELECT time, value FROM readings WHERE sensor = ? AND time BETWEEN ? AND ? ORDER BY time, sample",
-                    (number, max(first, -(2**63)), min(last, 2**63 - 1)),
+                    (number, first, last),
                 )
                 while rows := cursor.fetchmany(_CHUNK):
                     times, values = zip(*rows, strict=True)

@@ -75,7 +75,7 @@ class MemoryTransport(Transport):
         for topic_filter in filters:
             self._broker.subscribe(self, topic_filter, handler)
 
-    def publish(self, topic: str, data: bytes) -> bool:
+    def publish(self, topic: str, data: bytes, *, confirmed: bool = True) -> bool:
         if self._connected:
             self._broker.deliver(topic, data)
         return self._connected

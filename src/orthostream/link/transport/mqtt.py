@@ -94,7 +94,7 @@ class MqttTransport(Transport):
         self._random = random.Random()
         self._lock = threading.Lock()
         self._subscriptions: list[tuple[tuple[str, ...], Handler]] = []
-        self._queue: deque[tuple[str, bytes]] = deque()
+        self._queue: deque[tuple[str, bytes, bool]] = deque()
         self._queued_bytes = 0
         self._connected = False
         self._was_connected = False
@@ -114,7 +114,7 @@ class MqttTransport(Transport):
             self._subscriptions.append((tuple(filters), handler))
             self._wake()
 
-    def publish(self, topic: str, data: bytes) -> bool:
+    def publish(self, topic: str, data: bytes, *, confirmed: bool = True) -> bool:
         if not 0 < len(topic.encode()) < 1 << 16 or any(each in topic for each in "+#\0"):
             raise ValueError(f"a topic to send to must have 1 to 65535 bytes and none of '+', '#', got {topic!r}.")
         if len(data) > _LARGEST:
@@ -123,7 +123,7 @@ class MqttTransport(Transport):
             is_full = len(self._queue) >= _MOST_QUEUED or self._queued_bytes + len(data) > _MOST_QUEUED_BYTES
             if not self._connected or (self._queue and is_full):
                 return False
-            self._queue.append((topic, bytes(data)))
+            self._queue.append((topic, bytes(data), confirmed))
             self._queued_bytes += len(data)
             self._wake()
         return True
@@ -202,14 +202,14 @@ class MqttTransport(Transport):
             new = [each for filters, _ in self._subscriptions[number:] for each in filters]
             return new, len(self._subscriptions)
 
-    def next_to_send(self) -> tuple[str, bytes] | None:
-        """Return the next message to send, which leaves the queue; None if there is none."""
+    def next_to_send(self) -> tuple[str, bytes, bool] | None:
+        """Return the next message and whether it is to be confirmed; None if there is none. It leaves the queue."""
         with self._lock:
             if not self._queue:
                 return None
-            topic, data = self._queue.popleft()
-            self._queued_bytes -= len(data)
-            return topic, data
+            message = self._queue.popleft()
+            self._queued_bytes -= len(message[1])
+            return message
 
     def connected(self) -> None:
         """Take note that the broker has accepted this client and its subscriptions."""

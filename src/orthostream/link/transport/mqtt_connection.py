@@ -1,7 +1,8 @@
 """One connection to an MQTT broker, from its beginning to its loss, by paho-mqtt.
 
-Only one thread uses a connection. Messages are sent with QoS 1, several at a time. That keeps their order: they go over
-one TCP connection in the order of the queue, and what a lost connection leaves behind is never sent on the next one.
+Only one thread uses a connection. Messages are sent with QoS 1, several at a time, or with QoS 0 where a confirmation
+is not worth its bytes. That keeps their order: they go over one TCP connection in the order of the queue, and what a
+lost connection leaves behind is never sent on the next one.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class ConnectionOwner(Protocol):
     def filters_from(self, number: int) -> tuple[list[str], int]:
         """Return the filters of all subscriptions from a number on, and the number of subscriptions."""
 
-    def next_to_send(self) -> tuple[str, bytes] | None:
-        """Return the next message to send, which leaves the queue; None if there is none."""
+    def next_to_send(self) -> tuple[str, bytes, bool] | None:
+        """Return the next message and whether it is to be confirmed; None if there is none. It leaves the queue."""
 
     def connected(self) -> None:
         """Take note that the broker has accepted the client and its subscriptions."""
@@ -183,8 +184,9 @@ class MqttConnection:
             message = self._owner.next_to_send()
             if message is None:
                 return
+            topic, data, confirmed = message
             self._in_flight += 1
-            self._client.publish(*message, qos=1)
+            self._client.publish(topic, data, qos=int(confirmed))
 
     def _subscribe(self) -> None:
         filters, self._n_subscribed = self._owner.filters_from(self._n_subscribed)

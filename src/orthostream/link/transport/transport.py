@@ -26,8 +26,11 @@ class Transport(ABC):
         """Call a function for every message to some topics, now and after each reconnection."""
 
     @abstractmethod
-    def publish(self, topic: str, data: bytes) -> bool:
-        """Send a message; return False if that is not possible at present."""
+    def publish(self, topic: str, data: bytes, *, confirmed: bool = True) -> bool:
+        """Send a message; return False if that is not possible at present.
+
+        The broker need not confirm (QoS 0) what is not ``confirmed``: it costs fewer bytes, and may be lost.
+        """
 
     @property
     @abstractmethod
