@@ -37,7 +37,8 @@ class Site:
 
     def client(self, name: str, client_id: str | None = None, filters: list[str] | None = None) -> MqttTransport:
         tls = Tls(*(self.certificates / "ours" / file for file in ("ca.crt", f"{name}.crt", f"{name}.key")))
-        found = MqttTransport(f"mqtts://{self.broker.address}", client_id=client_id or name, tls=tls)
+        # Mosquitto 2.0.11 sometimes stops in the middle of a message of 8 MB over TLS, until it hears from the client.
+        found = MqttTransport(f"mqtts://{self.broker.address}", client_id=client_id or name, tls=tls, keepalive=2)
         if filters is not None:
             found.subscribe(filters, lambda *message: self.wire.append(message))
         self.clients.append(found)
