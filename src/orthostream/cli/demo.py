@@ -166,7 +166,8 @@ def _summary(demo: DemoRun, parts: list[CityPart], checked: Checked, seconds: fl
         f"            {'answers to the edge':<28s}{down.payload:12,.0f}  in {down.messages:,} messages, counted",
         f"            {'MQTT':<28s}{up.mqtt + down.mqtt:12,.0f}  estimated: PUBLISH header and topic, PUBACK of 4",
         f"            {'TCP/IP':<28s}{up.tcp_ip + down.tcp_ip:12,.0f}  estimated: 40 for each PUBLISH and PUBACK",
-        f"errors    at most {checked.max_error:g} °C (allowed: 0.5), root mean square {checked.rmse:.3f} °C",
+        f"errors    at most {checked.max_error:g} °C (allowed: 0.5), root mean square {checked.rmse:.3f} °C"
+        " (the city reports whole degrees, and two of them share a code)",
         f"link      {outcome.reconnects} reconnects, {outcome.restarts} restarts, {outcome.sent_again} messages sent"
         f" again, {outcome.refused} refused",
         f"checked   the store, read back and compared with the source: {checked.lost:,} lost, {checked.doubled:,}"
