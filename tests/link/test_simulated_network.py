@@ -74,6 +74,11 @@ def test_many_things_happen_in_a_schedule() -> None:
         assert events[what] > 0, what
 
 
+def test_a_message_that_comes_after_its_stream_was_replaced_changes_nothing() -> None:
+    # Both openings are handled in one batch, the newer first.
+    run_schedule(5768)
+
+
 @pytest.mark.slow
 def test_two_thousand_schedules() -> None:
     for seed in range(2000):

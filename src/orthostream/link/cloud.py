@@ -25,6 +25,8 @@ _BATCH = 512
 _DECODERS = 2048
 #: Seconds to wait after the store has failed.
 _PAUSE = 1.0
+#: Why messages of a stream are refused whose samples come again in another.
+_REPLACED = "a message belongs to a stream that another one has replaced"
 #: Called with each message that was stored: the edge, and its samples.
 Listener = Callable[[str, NewMessage, Receiving], None]
 
@@ -230,11 +232,12 @@ class Cloud:
         if key in self._receiving:
             self._receiving.move_to_end(key)
             found = self._receiving[key]
-            if found is not None:
-                return found
+            if found is None:
+                raise MessageError(_REPLACED)
+            return found
         stream = next((each for each in self.store.streams(edge) if each.boot.startswith(message.tag)), None)
         if self.store.is_replaced(edge, message.tag):
-            raise MessageError("a message belongs to a stream that another one has replaced")
+            raise MessageError(_REPLACED)
         if stream is not None:
             found = self._restored(stream)
         elif isinstance(message, Opening):

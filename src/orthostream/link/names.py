@@ -31,7 +31,7 @@ def topic_of_readings(edge: str) -> str:
     Examples
     --------
     >>> topic_of_readings("roof")
-    'orthostream/72/roof/up'
+    'orthostream/71/roof/up'
     """
     return f"{ROOT}/{bucket_of(edge):02x}/{edge}/up"
 

@@ -26,8 +26,9 @@ class Sending:
     --------
     >>> sending = Sending(lambda: 0.0, answer_every=60.0)
     >>> sending.begin(0, 1)
-    >>> [sending.sent(100) for _ in range(17)].count(True)
-    1
+    >>> asks = [sending.sent(100) for _ in range(17)]
+    >>> [place for place, each in enumerate(asks) if each]
+    [0, 16]
     """
 
     def __init__(self, clock: Callable[[], float], answer_every: float = 0.0) -> None:

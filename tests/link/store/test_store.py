@@ -224,6 +224,16 @@ class TestReplacedStreams:
         assert store.is_replaced("roof", BOOT[:4]) and store.is_replaced("roof", b"gone")
         assert [stream.boot for stream in store.streams()] == [OTHER]
 
+    @pytest.mark.parametrize("together", [False, True])
+    def test_a_stream_is_not_opened_after_it_was_replaced(self, store: Store, together: bool) -> None:
+        replacing, late = opening(boot=OTHER, generation=1, replaced=(Replaced(BOOT[:4], 0),)), opening()
+        if not together:
+            store.add(Batch([replacing]))
+        before = everything(store)
+        with pytest.raises(StoreError, match="replaced before it was opened"):
+            store.add(Batch([replacing, late] if together else [late]))
+        assert everything(store) == before
+
     def test_other_edges_are_left_alone(self, store: Store) -> None:
         store.add(two_messages())
         store.add(Batch([opening("cellar", OTHER, replaced=(Replaced(BOOT[:4], 0),))]))

@@ -227,17 +227,21 @@ class PostgresStore(Store):
 def _open(connection: psycopg.Connection[Any], stream: NewStream) -> None:
     for each in stream.replaced:
         _replace(connection, stream.edge, each.tag, each.start)
-    connection.execute(
-        "WITH opened AS (INSERT INTO streams(edge, boot, generation, header, time_unit) VALUES (%s, %s, %s, %s, %s)"
+    added = connection.execute(
+        "WITH opened AS (INSERT INTO streams(edge, boot, generation, header, time_unit)"
+        " SELECT edge, boot, %s, %s, %s FROM (VALUES (%s::text, %s::bytea)) AS new(edge, boot)"
+        " WHERE NOT EXISTS (SELECT FROM replaced WHERE edge = new.edge AND tag = substr(new.boot, 1, %s))"
         " RETURNING number)"
         " INSERT INTO sensors(stream, place, name, unit) SELECT opened.number, place - 1, name, unit"
         " FROM opened, unnest(%s::text[], %s::text[]) WITH ORDINALITY AS wanted(name, unit, place) ORDER BY place",
         (
-            *(stream.edge, stream.boot, stream.generation, stream.header, _text(stream.time_unit)),
+            *(stream.generation, stream.header, _text(stream.time_unit), stream.edge, stream.boot, TAG_BYTES),
             [_text(name) for name, _ in stream.sensors],
             [_text(unit) for _, unit in stream.sensors],
         ),
-    )
+    ).rowcount
+    if not added:
+        raise StoreError(f"a stream of {stream.edge} was replaced before it was opened")
 
 
 def _replace(connection: psycopg.Connection[Any], edge: str, tag: bytes, start: int) -> None:

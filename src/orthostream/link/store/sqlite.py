@@ -81,10 +81,14 @@ class SqliteStore(Store):
         execute = self._connection.execute
         for each in stream.replaced:
             self._replace(stream.edge, each.tag, each.start)
-        (number,) = execute(
-            "INSERT INTO streams(edge, boot, generation, header, time_unit) VALUES (?, ?, ?, ?, ?) RETURNING number",
-            (stream.edge, stream.boot, stream.generation, stream.header, stream.time_unit),
+        row = execute(
+            "INSERT INTO streams(edge, boot, generation, header, time_unit) SELECT ?1, ?2, ?3, ?4, ?5"
+            " WHERE NOT EXISTS (SELECT * FROM replaced WHERE edge = ?1 AND tag = substr(?2, 1, ?6)) RETURNING number",
+            (stream.edge, stream.boot, stream.generation, stream.header, stream.time_unit, TAG_BYTES),
         ).fetchone()
+        if row is None:
+            raise StoreError(f"{self.path}: a stream of {stream.edge} was replaced before it was opened")
+        (number,) = row
         self._connection.executemany(
             "INSERT INTO sensors(stream, place, name, unit) VALUES (?, ?, ?, ?)",
             [(number, place, name, unit) for place, (name, unit) in enumerate(stream.sensors)],
