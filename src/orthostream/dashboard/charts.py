@@ -60,14 +60,14 @@ def readings_chart(window: Window | None, schema: Schema, span: tuple[int, int],
             "type": "time" if is_time else "value",
             "min": low,
             "max": high if high > low else low + 1,
-            **_axis(paint),
+            **axis_style(paint),
             "splitLine": {"show": False},
             "axisLabel": {"color": paint.faint, "hideOverlap": True},
         },
         "yAxis": {
             "type": "value",
             "scale": True,
-            **_axis(paint),
+            **axis_style(paint),
         },
         "dataZoom": [{"type": "inside", "filterMode": "none"}],
         "series": series,
@@ -143,9 +143,9 @@ def comparison_chart(compared: Sequence[Compared], paint: Colours) -> Options:
             "nameLocation": "middle",
             "nameGap": 24,
             "nameTextStyle": {"color": paint.faint},
-            **_axis(paint),
+            **axis_style(paint),
         },
-        "yAxis": {"type": "category", "data": names, **_axis(paint), "axisLabel": {"color": paint.text}},
+        "yAxis": {"type": "category", "data": names, **axis_style(paint), "axisLabel": {"color": paint.text}},
         "series": [
             {
                 "type": "bar",
@@ -267,7 +267,8 @@ def sparkline(values: Sequence[float], *, width: int = 120, height: int = 22) ->
     )
 
 
-def _axis(paint: Colours) -> Options:
+def axis_style(paint: Colours) -> Options:
+    """Return how axes look."""
     return {
         "axisLabel": {"color": paint.faint},
         "axisLine": {"lineStyle": {"color": paint.line}},

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from nicegui import ui
 
 from orthostream.dashboard.elements import block, choice, text
+from orthostream.dashboard.learning_panel import LearningPanel
 from orthostream.dashboard.map_panel import MapPanel
 from orthostream.dashboard.page_frame import PageFrame
 from orthostream.dashboard.panels import ComparisonPanel, LinkPanel, SpentPanel, TilesPanel
@@ -48,6 +49,7 @@ class EdgePage:
             self._readings = ReadingsPanel(self._frame, self._name, detail, self._frame.refresh)
             self._comparison = ComparisonPanel()
             self._map = MapPanel(self._frame, self._readings.choose)
+            self._learning = LearningPanel()
             self._spent = SpentPanel()
             self._link = LinkPanel()
         self._schema = detail.schema
@@ -71,5 +73,6 @@ class EdgePage:
         paint = self._frame.paint
         self._comparison.show(detail.compared, paint)
         self._map.show(detail, self._readings.chosen)
+        self._learning.show(detail, paint)
         self._spent.show(detail.spent, paint)
         self._link.show(detail)

@@ -98,6 +98,7 @@ class LiveView(RecordedView):
                 record.history.forget_from(int(message.times[0]))
             original = self._original(edge, message.times, message.values.shape[1])
             record.add(message.times, message.values, original, len(message.data))
+            record.learning.hold(int(message.times[0]), receiving.dictionary)
             self._heard[edge] = self._clock()
 
     def measured(self, edge: str, times: IntArray, rows: FloatArray) -> None:
@@ -113,6 +114,9 @@ class LiveView(RecordedView):
         """Take over what an edge says of itself, and what its bits were spent on."""
         with self._lock:
             self._of_edge[status["edge"]] = dict(status)
+            record = self._records.get(status["edge"])
+            if record is not None and len(record.history) and "frank-wolfe gap" in status:
+                record.learning.add_gap(int(record.history.times[-1]), status["frank-wolfe gap"])
             if spent is not None:
                 self._bits[status["edge"]] = dict(spent)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from orthostream.compression import Decoder, FrameError
 from orthostream.dashboard.comparison import Comparison
+from orthostream.dashboard.learning import LearningRecord
 from orthostream.link.messages import Opening
 from orthostream.link.receiving import read_stored
 from orthostream.link.store import Store, Stream
@@ -26,10 +27,13 @@ class MessageReplay:
     ----------
     comparison : Comparison
         Of the readings that were replayed.
+    learning : LearningRecord
+        Dictionaries that came with them.
     """
 
     def __init__(self) -> None:
         self.comparison = Comparison()
+        self.learning = LearningRecord()
         self._decoder = Decoder()
         self._boot = b""
         self._next = self._readings = 0
@@ -58,6 +62,7 @@ class MessageReplay:
             values = np.concatenate([part.values for part in parts])
             times = np.concatenate([part.times for part in parts if part.times is not None])
             self.comparison.add(times, values, len(data))
+            self.learning.hold(int(times[0]), self._decoder.codec.dictionary)
             self._next += 1
             self._readings += int(np.isfinite(values).sum())
             self._is_over = self._readings >= _MOST_READINGS

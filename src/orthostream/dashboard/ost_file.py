@@ -48,6 +48,8 @@ class OstView(RecordedView):
                 if record.readings > _MOST_COMPARED:
                     record.comparison = None
                 record.add(moments, values, None, reader.end_of_frames - before)
+                if len(moments):
+                    record.learning.hold(int(moments[0]), reader.decoder.codec.dictionary)
                 before = reader.end_of_frames
                 if progress is not None:
                     progress(before / size)

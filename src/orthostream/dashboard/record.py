@@ -13,6 +13,7 @@ from orthostream.compression.schema import Schema
 from orthostream.compression.targets import Target
 from orthostream.dashboard.comparison import Comparison
 from orthostream.dashboard.history import History
+from orthostream.dashboard.learning import LearningRecord
 from orthostream.dashboard.sensor_bits import sensor_bits
 from orthostream.dashboard.view import Window
 
@@ -43,6 +44,7 @@ class EdgeRecord:
         self.schema, self.target, self.locations = schema, target, locations
         self.history = History(len(schema.columns), capacity)
         self.comparison: Comparison | None = None
+        self.learning = LearningRecord()
         self.recent: deque[int] = deque(maxlen=_RECENT)
         self.samples = self.readings = self.n_bytes = self.messages = 0
         self.max_error = 0.0

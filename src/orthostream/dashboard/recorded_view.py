@@ -59,6 +59,7 @@ class RecordedView(View):
                 link=dict(self._link(name)),
                 max_error=max_error,
                 rmse=rmse,
+                learning=record.learning.seen(),
             )
 
     def window(

@@ -140,6 +140,7 @@ class StoredView(RecordedView):
             record = self._records[name]
             self._replays[name] = MessageReplay()
             record.comparison = self._replays[name].comparison
+            record.learning = self._replays[name].learning
             self._load(name, record)
             self._replays[name].go_on(self._store, self._streams[name][-1])
 

@@ -43,6 +43,28 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Learning:
+    """A dictionary that an edge learns, and sends now and then.
+
+    Attributes
+    ----------
+    components : array (n_atoms, n_sensors)
+        The dictionary that the cloud holds.
+    epoch : int
+        How many dictionaries were sent.
+    sent : sequence of (int, int)
+        When each epoch was first seen, and the epoch.
+    gaps : sequence of (int, float)
+        The Frank-Wolfe gap over time, where the edge can be asked.
+    """
+
+    components: FloatArray
+    epoch: int
+    sent: Sequence[tuple[int, int]]
+    gaps: Sequence[tuple[int, float]]
+
+
+@dataclass(frozen=True)
 class EdgeDetail:
     """All that is known of one edge.
 
@@ -70,6 +92,8 @@ class EdgeDetail:
         Counters of the link by their names.
     max_error, rmse : float or None
         Of all readings so far, where originals are at hand or the file says so.
+    learning : Learning or None
+        In the paper's mode.
     """
 
     overview: EdgeOverview
@@ -85,6 +109,7 @@ class EdgeDetail:
     link: Mapping[str, int | str] = field(default_factory=dict)
     max_error: float | None = None
     rmse: float | None = None
+    learning: Learning | None = None
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,16 @@ class Edge:
             "stream": boots[-1].generation,
             **self.counts,
             **self.outbox.counts,
+            **self._learnt(),
         }
+
+    def _learnt(self) -> dict[str, float]:
+        """Return what is to be seen of the paper's mode."""
+        codec = self._recording.codec
+        if codec is None or codec.dictionary is None:
+            return {}
+        gap = codec.frank_wolfe_gap
+        return {"dictionaries sent": codec.dictionary.epoch} | ({} if gap is None else {"frank-wolfe gap": gap})
 
     def _send(self) -> None:
         connected = self._transport.is_connected

@@ -9,6 +9,8 @@ from typing import Any
 #: Numbers that may go down; all others are counters.
 _GAUGES = {
     "connected",
+    "dictionaries sent",
+    "frank-wolfe gap",
     "healthy",
     "messages to send",
     "outbox bytes",

@@ -9,6 +9,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.compression import Decoder, FrameError
+from orthostream.compression.codecs.codec import SharedDictionary
 from orthostream.compression.stream.header import StreamHeader
 from orthostream.link.errors import MessageError
 from orthostream.link.messages import Frames, Opening, read_message
@@ -85,6 +86,11 @@ class Receiving:
         """What the stream is."""
         assert self._decoder.header is not None
         return self._decoder.header
+
+    @property
+    def dictionary(self) -> SharedDictionary | None:
+        """The dictionary that the edge has sent, in the paper's mode."""
+        return self._decoder.codec.dictionary
 
     @property
     def n_parked(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.compression import Encoder, FrameError, Schema, Target
+from orthostream.compression.codecs.codec import Codec
 from orthostream.compression.varint import Reader
 from orthostream.link.errors import OutboxFullError
 from orthostream.link.messages import (
@@ -85,6 +86,11 @@ class Recording:
         """The encoder of the newest stream."""
         assert self._encoder is not None
         return self._encoder
+
+    @property
+    def codec(self) -> Codec | None:
+        """The codec of the newest stream; None before its first message, and after a change that failed."""
+        return None if self._encoder is None else self._encoder.codec
 
     @property
     def boot(self) -> Boot:

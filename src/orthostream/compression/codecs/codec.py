@@ -21,6 +21,13 @@ class Payload(NamedTuple):
     body: bytes
 
 
+class SharedDictionary(NamedTuple):
+    """A dictionary that both sides hold, and how many were sent before it and with it."""
+
+    epoch: int
+    components: FloatArray
+
+
 class Codec(ABC):
     """A state that both sides hold alike, and that turns samples into payloads and payloads into samples.
 
@@ -71,6 +78,19 @@ class Codec(ABC):
     def basis(self) -> str:
         """The basis in which readings are coded, for reports."""
         return "sensors"
+
+    @property
+    def dictionary(self) -> SharedDictionary | None:
+        """The dictionary that both sides hold, for reports; None if the codec has none to show."""
+        return None
+
+    @property
+    def frank_wolfe_gap(self) -> float | None:
+        """How far a dictionary that is being learnt is from a stationary point; None where nothing is learnt.
+
+        On the last mini-batch, as a share of the nuclear norm of the gradient: from 0, stationary, to 2.
+        """
+        return None
 
     @abstractmethod
     def restart(self) -> None:

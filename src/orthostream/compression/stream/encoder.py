@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from orthostream._checks import integer, optional_integer
 from orthostream._typing import FloatArray
+from orthostream.compression.codecs.codec import Codec
 from orthostream.compression.codecs.registry import new_codec
 from orthostream.compression.schema import Schema
 from orthostream.compression.stream.achieved import Achieved
@@ -218,6 +219,11 @@ class Encoder:
     def bits_by_component(self) -> dict[str, float]:
         """What the bits since the last key frame were spent on."""
         return self._framing.codec.bits
+
+    @property
+    def codec(self) -> Codec | None:
+        """The codec of the stream; None before the header is known."""
+        return None if self._header is None else self._framing.codec
 
     @property
     def chain(self) -> Chain:

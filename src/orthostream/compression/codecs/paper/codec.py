@@ -9,7 +9,7 @@ import numpy as np
 
 from orthostream._checks import between, integer
 from orthostream._typing import BoolArray, FloatArray
-from orthostream.compression.codecs.codec import READINGS, Codec, Payload
+from orthostream.compression.codecs.codec import READINGS, Codec, Payload, SharedDictionary
 from orthostream.compression.codecs.paper.dictionary_update import QuantisedDictionary
 from orthostream.compression.codecs.paper.dictionary_update.givens import check_angle_bits
 from orthostream.compression.codecs.paper.dictionary_update.plane_rotations import n_rotations
@@ -20,6 +20,7 @@ from orthostream.compression.codecs.plain_state import checked_array, set_values
 from orthostream.dictionary import OrthogonalDictionaryLearning
 from orthostream.dictionary.missing import complete
 from orthostream.dictionary.sparse_coding import keep_largest
+from orthostream.optimize import frank_wolfe_gap
 
 #: Each fit of the gaps of a sample brings its code closer to the best for the readings alone.
 _FITS = 10
@@ -125,6 +126,7 @@ class PaperCodec(Codec):
         )
         self._missing: BoolArray = np.zeros(self.n_sensors, dtype=bool)
         self._held_error, self._learnt_error = 0.0, 0.0
+        self._last_batch: FloatArray | None = None
         self.values_sent = dict.fromkeys(_PARTS, 0)
         self.bytes_sent = dict.fromkeys(_PARTS, 0.0)
 
@@ -159,6 +161,20 @@ class PaperCodec(Codec):
         """The dictionary that both sides hold."""
         return self._dictionary.components
 
+    @property
+    def dictionary(self) -> SharedDictionary:
+        return SharedDictionary(self._dictionary.epoch, self.components)
+
+    @property
+    def frank_wolfe_gap(self) -> float | None:
+        if self._last_batch is None or not hasattr(self._learner, "state_"):
+            return None
+        solver, state = self._learner.solver_, self._learner.state_
+        rows = np.ldexp(self._last_batch, -_exponent(self._last_batch))
+        gradient = solver.objective.gradient(state.x, complete(rows, self._learner.raw_components_.T.astype(float)))
+        norm = -float(np.sum(gradient * solver.feasible.lmo(gradient)))
+        return float(frank_wolfe_gap(solver.feasible, state.x, gradient)) / norm if norm > 0.0 else 0.0
+
     # -- the edge ------------------------------------------------------------------------------------------------
 
     def encode(self, rows: FloatArray) -> list[Payload]:
@@ -168,6 +184,7 @@ class PaperCodec(Codec):
             payloads.append(self._readings_payload(rows[start : start + self._layout.most_samples]))
         if not np.isnan(rows).all():
             self._learner.partial_fit(rows)
+            self._last_batch = rows
         return payloads
 
     def _checked(self, rows: FloatArray) -> FloatArray:
