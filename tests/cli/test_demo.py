@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sqlite3
 import subprocess
@@ -34,6 +35,16 @@ def test_a_short_run_ends_well(finished: tuple[Path, str]) -> None:
         assert word in text
 
 
+def test_the_papers_mode(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--paper", "4", "--hours", "300", "--sensors", "12", "--seconds", "1", "--no-page"]
+    assert main(["demo", *arguments, "--folder", str(tmp_path / "run")]) == 0
+    text = capsys.readouterr().out
+    assert "0 lost, 0 doubled, 0 foreign\n" in text and "the paper's mode has no bound" in text
+    assert re.search(r"[1-9]\d* dictionaries sent", text)
+    for part in ("dictionary", "indices", "values"):
+        assert re.search(rf"{part} +[1-9]", text)
+
+
 @pytest.mark.parametrize(
     ("change", "what"),
     [
@@ -48,19 +59,19 @@ def test_a_short_run_ends_well(finished: tuple[Path, str]) -> None:
 )
 def test_a_store_that_is_wrong_is_found_out(finished: tuple[Path, str], tmp_path: Path, change: str, what: str) -> None:
     from orthostream.cli.demo_check import check_store
-    from orthostream.cli.demo_run import MAX_ERROR, city_parts
+    from orthostream.cli.demo_run import city_parts
 
     parts = city_parts(300, 56, 1, 0)
     copy = tmp_path / "cloud.db"
     copy.write_bytes((finished[0] / "cloud.db").read_bytes())
-    right = check_store(copy, parts, MAX_ERROR)
-    assert right.is_right and right.max_error <= MAX_ERROR and right.readings > 10_000
+    right = check_store(copy, parts, 0.5)
+    assert right.is_right and right.max_error <= 0.5 and right.readings > 10_000
     connection = sqlite3.connect(copy)
     with connection:
         changed = connection.execute(change).rowcount
     connection.close()
     assert changed > 0
-    wrong = check_store(copy, parts, MAX_ERROR)
+    wrong = check_store(copy, parts, 0.5)
     assert not wrong.is_right
     found = {name: getattr(wrong, name) for name in ("lost", "doubled", "foreign", "beyond")}
     assert found == {**dict.fromkeys(found, 0), what: changed}
@@ -81,6 +92,7 @@ def test_sensors_are_shared_out_over_edges() -> None:
     ("arguments", "message"),
     [
         (["--edges", "57"], "--edges must be at most 56, got 57"),
+        (["--paper", "15", "--edges", "4"], "--paper must be at most 14"),
         (["--seed", "-1"], "--seed must be an integer from 0"),
         (["--keep-open", "--no-page"], "contradict each other"),
         (["--port", "70000"], "--port must be 0 to 65535, got 70000"),

@@ -324,6 +324,21 @@ def test_what_does_not_exist_is_said(city: str, opened: Callable[..., Any]) -> N
         urllib.request.urlopen(request)
 
 
+def test_the_papers_mode_shows_its_dictionary(tmp_path: Path, opened: Callable[..., Any]) -> None:
+    folder = tmp_path / "run"
+    run = ("--paper", "3", "--hours", "900", "--sensors", "10", "--seconds", "6", "--folder", str(folder))
+    with served("demo", *run, "--keep-open") as address:
+        page = opened(address)
+        page.get_by_text("Done: ").wait_for()
+        page.locator("[data-of=learning] [data-of=epoch]").filter(has_text=re.compile("[1-9]")).wait_for()
+        assert 0.0 <= float(page.locator("[data-of='Frank-Wolfe gap']").text_content()) <= 2.0
+        assert len(option_of_chart(page, "atoms-chart")["series"][0]["data"]) == 100
+        gap, epoch = option_of_chart(page, "learning-chart")["series"]
+        assert len(gap["data"]) >= 2 and epoch["data"][-1][1] >= 1
+        assert "10 atoms of 10 sensors" in page.locator("[data-of=atoms-chart]").get_attribute("aria-label")
+        page.context.close()
+
+
 @pytest.mark.slow
 def test_a_store_is_shown(tmp_path: Path, opened: Callable[..., Any]) -> None:
     folder = tmp_path / "run"
@@ -335,4 +350,5 @@ def test_a_store_is_shown(tmp_path: Path, opened: Callable[..., Any]) -> None:
         page.locator("[data-of=comparison] tr").nth(4).wait_for()
         page.locator("[data-of='store: messages']").wait_for()
         assert page.locator("[data-of=largest-error]").text_content() == "not known"
+        assert not page.locator("[data-of=atoms-chart]").is_visible()
         page.context.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,7 @@ from orthostream.dashboard.colours import colours
 from orthostream.dashboard.comparison import Comparison, json_lines
 from orthostream.dashboard.csv_text import csv_text
 from orthostream.dashboard.history import History
+from orthostream.dashboard.learning_charts import MOST_ATOMS, atoms_chart, learning_chart
 from orthostream.dashboard.record import EdgeRecord
 from orthostream.dashboard.thinning import thinned
 from orthostream.dashboard.traffic import CountedTransport, Traffic
@@ -298,6 +301,69 @@ def test_every_target_can_be_shown(tmp_path: Path, view: LiveView, target: Targe
     assert window is not None and (window.band is None) == (not isinstance(target, Lossless))
     chart = readings_chart(window, SCHEMA, (0, 59 * 3600), colours(dark=False))
     assert len(chart["series"]) == (6 if isinstance(target, Lossless) else 2)
+
+
+def paper_samples() -> tuple[np.ndarray, np.ndarray]:
+    """Samples that a dictionary pays for: along one of two directions each."""
+    rng = np.random.default_rng(0)
+    directions = np.array([[0.8, 0.6], [-0.6, 0.8]])
+    return rng.normal(size=(960, 1)) * directions[rng.integers(2, size=960)], np.arange(960) * 3600
+
+
+def test_a_live_view_shows_dictionaries_and_gaps(tmp_path: Path, view: LiveView) -> None:
+    broker = MemoryBroker()
+    rows, times = paper_samples()
+    store = tmp_path / "cloud.db"
+    cloud = Cloud(SqliteStore(store), broker.transport(), listener=view.listen, accelerate=False)
+    outbox = tmp_path / "outbox.db"
+    with cloud, Edge("house", SCHEMA, Paper(1), outbox, broker.transport(), max_delay=0.0, accelerate=False) as edge:
+        assert "frank-wolfe gap" not in edge.status()
+        for start in range(0, 960, 96):
+            edge.push(rows[start : start + 96], times[start : start + 96])
+            edge.step()
+            cloud.step()
+            edge.step()
+            view.edge_status(edge.status())
+        status, components = edge.status(), edge.encoder.codec.dictionary.components
+    detail = view.edge("house")
+    assert detail is not None and detail.learning is not None
+    learning = detail.learning
+    assert learning.epoch == status["dictionaries sent"] >= 1
+    np.testing.assert_array_equal(learning.components, components)
+    assert [epoch for _, epoch in learning.sent] == list(range(learning.epoch + 1))
+    assert learning.gaps[-1] == (times[-1], status["frank-wolfe gap"]) and len(learning.gaps) == 10
+    assert all(0.0 <= gap <= 2.0 for _, gap in learning.gaps)
+    # The cloud's store tells the same, but for the gap.
+    with closing(StoredView(str(store), every=None)) as stored:
+        again = stored.edge("house")
+    assert again is not None and again.learning is not None
+    assert again.learning.sent == learning.sent and not again.learning.gaps
+    np.testing.assert_array_equal(again.learning.components, components)
+    for paint in (colours(dark=False), colours(dark=True)):
+        for chart in (atoms_chart(components, SCHEMA, paint), learning_chart(learning, SCHEMA.time, paint)):
+            json.dumps(chart, allow_nan=False)
+
+
+def test_a_file_shows_its_dictionaries(tmp_path: Path) -> None:
+    rows, times = paper_samples()
+    with OstWriter(tmp_path / "file.ost", SCHEMA, n_nonzero=1) as writer:
+        writer.write(rows, times)
+    detail = OstView(tmp_path / "file.ost").edge("file.ost")
+    assert detail is not None and detail.learning is not None
+    assert detail.learning.epoch >= 1 and detail.learning.components.shape == (2, 2)
+    with OstWriter(tmp_path / "other.ost", SCHEMA, max_error=0.1) as writer:
+        writer.write(rows, times)
+    detail = OstView(tmp_path / "other.ost").edge("other.ost")
+    assert detail is not None and detail.learning is None
+
+
+def test_a_large_dictionary_is_drawn_in_part() -> None:
+    schema = Schema(tuple(Column(f"s{k}") for k in range(100)), None)
+    chart = atoms_chart(np.eye(100)[::-1], schema, colours(dark=False))
+    cells = chart["series"][0]["data"]
+    assert len(cells) == MOST_ATOMS**2
+    # Atoms are in the order of their largest sensors.
+    assert all(weight == (1.0 if column == row else 0.0) for column, row, weight in cells)
 
 
 def test_memory_of_a_history_does_not_grow() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import tempfile
 import threading
 import time
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _PORT = 8642
 _MOST_EDGES = 200
+#: Largest error of a reading, in degrees.
+_MAX_ERROR = 0.5
 
 
 def add_parser(commands: Any) -> None:
@@ -32,6 +35,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--edges", type=count_argument, default=1, metavar="E", help="edges they belong to (1)")
     parser.add_argument("--seconds", type=_seconds, default=60.0, metavar="S", help="seconds that it takes (60)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed of the city (0)")
+    parser.add_argument(
+        "--paper", type=count_argument, metavar="K", help="send K coefficients of each sample, as the paper does"
+    )
     parser.add_argument("--port", type=int, default=_PORT, metavar="P", help=f"port of the page ({_PORT}), 0 for any")
     parser.add_argument("--no-page", action="store_true", help="show nothing in the browser")
     parser.add_argument("--keep-open", action="store_true", help="leave the page open at the end, until Ctrl-C")
@@ -45,6 +51,8 @@ def run(options: argparse.Namespace) -> int:
     """Stream the city; the exit code is 1 if a reading was lost, doubled or further off than it may be."""
     if options.edges > min(options.sensors, _MOST_EDGES):
         raise UserError(f"--edges must be at most {min(options.sensors, _MOST_EDGES)}, got {options.edges}")
+    if options.paper is not None and options.paper > options.sensors // options.edges:
+        raise UserError(f"--paper must be at most {options.sensors // options.edges}, the sensors of an edge")
     if not 0 <= options.seed < 1 << 32:
         raise UserError(f"--seed must be an integer from 0 to {(1 << 32) - 1}, got {options.seed}")
     if options.keep_open and options.no_page:
@@ -99,8 +107,9 @@ def _folder(options: argparse.Namespace, stack: ExitStack) -> Path:
 
 def _stream(options: argparse.Namespace, folder: Path, view: Any) -> int:
     from orthostream.cli.demo_check import check_store
-    from orthostream.cli.demo_run import MAX_ERROR, DemoRun, city_parts
+    from orthostream.cli.demo_run import DemoRun, city_parts
     from orthostream.cli.progress import ProgressBar
+    from orthostream.compression import MaxError, Paper
     from orthostream.link.errors import LinkError
 
     parts = city_parts(options.hours, options.sensors, options.edges, options.seed)
@@ -114,7 +123,8 @@ def _stream(options: argparse.Namespace, folder: Path, view: Any) -> int:
             bar(share, f"{hours:,} of {options.hours:,} hours stored")
         last[0] = samples
 
-    demo = DemoRun(parts, folder, view, options.seconds, accelerate=_acceleration())
+    target = MaxError(_MAX_ERROR) if options.paper is None else Paper(options.paper)
+    demo = DemoRun(parts, folder, view, target, options.seconds, accelerate=_acceleration())
     try:
         demo.run(on_progress)
     except (ImportError, LinkError) as error:
@@ -123,12 +133,13 @@ def _stream(options: argparse.Namespace, folder: Path, view: Any) -> int:
         bar.close()
         view.is_live = False
     seconds = time.monotonic() - begin
-    checked = check_store(demo.store, parts, MAX_ERROR)
+    is_bounded = options.paper is None
+    checked = check_store(demo.store, parts, _MAX_ERROR if is_bounded else math.inf)
     view.notice = (
-        f"Done: {checked.readings:,} readings in the store; {checked.lost:,} lost, {checked.doubled:,} doubled,"
-        f" {checked.beyond:,} beyond the bound."
+        f"Done: {checked.readings:,} readings in the store; {checked.lost:,} lost, {checked.doubled:,} doubled"
+        + (f", {checked.beyond:,} beyond the bound." if is_bounded else ".")
     )
-    print(_summary(demo, parts, checked, seconds), flush=True)
+    print(_summary(demo, parts, checked, seconds, is_bounded=is_bounded), flush=True)
     return 0 if checked.is_right else 1
 
 
@@ -140,7 +151,7 @@ def _acceleration() -> bool | None:
     return None if can_compile() and _compiled_before() else False
 
 
-def _summary(demo: DemoRun, parts: list[CityPart], checked: Checked, seconds: float) -> str:
+def _summary(demo: DemoRun, parts: list[CityPart], checked: Checked, seconds: float, *, is_bounded: bool) -> str:
     """Return what was streamed, what it took, and what the comparison with the source has found."""
     outcome = demo.outcome
     assert outcome is not None
@@ -159,6 +170,14 @@ def _summary(demo: DemoRun, parts: list[CityPart], checked: Checked, seconds: fl
     for name, bits in sorted(outcome.spent.items(), key=lambda item: -item[1]):
         lines.append(f"            {name:<28s}{bits / 8:12,.0f}  bytes of the messages")
     others = outcome.message_bytes - sum(outcome.spent.values()) / 8
+    if is_bounded:
+        errors = f"at most {checked.max_error:g} °C (allowed: {_MAX_ERROR:g})"
+        why = " (the city reports whole degrees, and two of them share a code)"
+        beyond = f", {checked.beyond:,} beyond the bound"
+    else:
+        errors = f"at most {checked.max_error:.2f} °C (the paper's mode has no bound)"
+        why = f"; {outcome.dictionaries:,} dictionaries sent"
+        beyond = ""
     lines += [
         f"            {'times, headers, checksums':<28s}{others:12,.0f}  bytes of the messages",
         f"wire      {up.total + down.total:,} bytes both ways",
@@ -166,11 +185,10 @@ def _summary(demo: DemoRun, parts: list[CityPart], checked: Checked, seconds: fl
         f"            {'answers to the edge':<28s}{down.payload:12,.0f}  in {down.messages:,} messages, counted",
         f"            {'MQTT':<28s}{up.mqtt + down.mqtt:12,.0f}  estimated: PUBLISH header and topic, PUBACK of 4",
         f"            {'TCP/IP':<28s}{up.tcp_ip + down.tcp_ip:12,.0f}  estimated: 40 for each PUBLISH and PUBACK",
-        f"errors    at most {checked.max_error:g} °C (allowed: 0.5), root mean square {checked.rmse:.3f} °C"
-        " (the city reports whole degrees, and two of them share a code)",
+        f"errors    {errors}, root mean square {checked.rmse:.3f} °C{why}",
         f"link      {outcome.reconnects} reconnects, {outcome.restarts} restarts, {outcome.sent_again} messages sent"
         f" again, {outcome.refused} refused",
         f"checked   the store, read back and compared with the source: {checked.lost:,} lost, {checked.doubled:,}"
-        f" doubled, {checked.foreign:,} foreign, {checked.beyond:,} beyond the bound",
+        f" doubled, {checked.foreign:,} foreign{beyond}",
     ]
     return "\n".join(lines)

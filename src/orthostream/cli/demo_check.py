@@ -43,7 +43,7 @@ class Checked:
 
 
 def check_store(path: Path, parts: list[CityPart], max_error: float) -> Checked:
-    """Open a store, read all of it, and compare it with the source."""
+    """Open a store, read all of it, and compare it with the source; a bound of infinity allows every error."""
     found = Checked()
     with open_store(str(path), create=False) as store:
         for part in parts:

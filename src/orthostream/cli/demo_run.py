@@ -14,7 +14,7 @@ import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
 from orthostream.cli.demo_source import PacedSamples
-from orthostream.compression import Column, MaxError, Schema, TimeAxis
+from orthostream.compression import Column, Schema, Target, TimeAxis
 from orthostream.dashboard.traffic import CountedTransport, Traffic
 from orthostream.link import Cloud, Edge, SqliteStore
 from orthostream.link.service import CloudService, EdgeService, Service
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Readings of a year of hours, one message a day.
 _HOURS_PER_MESSAGE = 24
-#: Largest error of a reading, in degrees.
-MAX_ERROR = 0.5
 #: Seconds between two looks at the threads.
 _LOOK = 0.1
 #: Seconds without any change after which the demo gives up.
@@ -75,6 +73,7 @@ class DemoOutcome:
     refused: int
     spent: dict[str, float]
     message_bytes: int
+    dictionaries: int
 
 
 class DemoRun:
@@ -86,6 +85,7 @@ class DemoRun:
     folder : Path
         For outboxes and the store.
     view : LiveView
+    target : Target
     seconds : float
         That the stream takes.
     accelerate : bool, optional
@@ -93,16 +93,22 @@ class DemoRun:
     """
 
     def __init__(
-        self, parts: list[CityPart], folder: Path, view: LiveView, seconds: float, accelerate: bool | None = None
+        self,
+        parts: list[CityPart],
+        folder: Path,
+        view: LiveView,
+        target: Target,
+        seconds: float,
+        accelerate: bool | None = None,
     ) -> None:
-        self.parts, self.folder, self.view = parts, folder, view
+        self.parts, self.folder, self.view, self.target = parts, folder, view, target
         self.store = folder / "cloud.db"
         self._seconds, self._accelerate = seconds, accelerate
         self._errors: list[BaseException] = []
         self._edges_stop, self._cloud_stop = threading.Event(), threading.Event()
         self.outcome: DemoOutcome | None = None
         for part in parts:
-            view.declare(part.edge, part.schema, MaxError(MAX_ERROR), part.locations, compare=True)
+            view.declare(part.edge, part.schema, target, part.locations, compare=True)
 
     def run(self, on_progress: Callable[[float, int], None]) -> None:
         """Stream everything; ``on_progress`` is called with the share that is stored, and the samples."""
@@ -135,13 +141,14 @@ class DemoRun:
                 refused=sum(count for (_, what), count in cloud.counts.items() if what == "refused"),
                 spent=_sum_of([edge.encoder.bits_by_component for edge in edges]),
                 message_bytes=sum(edge.outbox.counts.get("message bytes", 0) for edge in edges),
+                dictionaries=sum(int(edge.status().get("dictionaries sent", 0)) for edge in edges),
             )
 
     def _edge(self, part: CityPart, transport: CountedTransport) -> Edge:
         return Edge(
             part.edge,
             part.schema,
-            MaxError(MAX_ERROR),
+            self.target,
             self.folder / f"{part.edge}.outbox",
             transport,
             max_delay=_HOURS_PER_MESSAGE * self._seconds / len(part.times),

@@ -234,7 +234,7 @@ def spent_chart(spent: Mapping[str, float], paint: Colours) -> Options:
     return {
         "animation": False,
         "grid": {"left": 8, "right": 8, "top": 30, "bottom": 8},
-        "legend": {"top": 0, "left": 0, "textStyle": {"color": paint.text}},
+        "legend": {"type": "scroll", "top": 0, "left": 0, "textStyle": {"color": paint.text}},
         "tooltip": {"renderMode": "richText", "confine": True},
         "xAxis": {"type": "value", "max": 100, "show": False},
         "yAxis": {"type": "category", "data": [""], "show": False},

@@ -28,7 +28,7 @@ _LIGHT = Colours(
     own="#0b62c4",
     other="#8b98a5",
     original="#1f2933",
-    series=("#0b62c4", "#c2410c", "#0f7b5f", "#7c3aed"),
+    series=("#0b62c4", "#c2410c", "#0f7b5f", "#7c3aed", "#b4316f"),
     background="#ffffff",
     scale=("#352a87", "#0f7ac9", "#1fae9b", "#a8bf45", "#f4d03f"),
 )
@@ -39,7 +39,7 @@ _DARK = Colours(
     own="#6cb2ff",
     other="#7d8b99",
     original="#f4f7fa",
-    series=("#6cb2ff", "#ffa05c", "#4fd6ae", "#c4a5ff"),
+    series=("#6cb2ff", "#ffa05c", "#4fd6ae", "#c4a5ff", "#ff8fc0"),
     background="#182028",
     scale=("#7a74e0", "#3fa0ee", "#3fd0bb", "#c6dd5f", "#ffe169"),
 )

@@ -49,10 +49,18 @@ class EdgeCard:
 
 
 class OverviewPage:
-    """Shows a card for each edge, and how many are in which state."""
+    """Shows a card for each edge, and how many are in which state.
 
-    def __init__(self, view: View) -> None:
+    Parameters
+    ----------
+    view : View
+    leaves_for_only_edge : bool, default False
+        Whether to go on to the page of the first edge that is known, if it is the only one.
+    """
+
+    def __init__(self, view: View, *, leaves_for_only_edge: bool = False) -> None:
         self._view = view
+        self._leaves = leaves_for_only_edge
         self._frame = PageFrame(view, view.title, self._refresh)
         self._cards: dict[str, EdgeCard] = {}
         with block("div", "parts"):
@@ -68,6 +76,10 @@ class OverviewPage:
 
     async def _refresh(self) -> None:
         edges: list[EdgeOverview] = await self._frame.ask(self._view.edges)
+        if self._leaves and edges:
+            self._leaves = False
+            if len(edges) == 1:
+                ui.navigate.to(f"/edge/{quote(edges[0].name, safe='')}")
         if list(self._cards) != [edge.name for edge in edges]:
             self._list.clear()
             with self._list:

@@ -98,7 +98,7 @@ def _add_pages(view: View) -> None:
         if len(edges) == 1:
             await EdgePage(view, edges[0].name).begin()
         else:
-            await OverviewPage(view).begin()
+            await OverviewPage(view, leaves_for_only_edge=not edges).begin()
 
     async def overview() -> None:
         await OverviewPage(view).begin()

@@ -254,3 +254,51 @@ def test_airly_temperature(airly_folder: object) -> None:
     bits = 8 * sum(len(payload.body) for payload in sent) / known.sum()
     assert bits < 6.0
     assert np.sqrt(((received - rows)[known] ** 2).mean()) < 1.0
+
+
+class TestReports:
+    def test_the_gap_falls_as_the_dictionary_is_learnt(self) -> None:
+        rng = np.random.default_rng(3)
+        basis = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+        rows = np.where(rng.random((6000, 6)) < 0.2, rng.normal(size=(6000, 6)), 0.0) @ basis
+        edge = PaperCodec(6, n_nonzero=3)
+        assert edge.frank_wolfe_gap is None
+        gaps = []
+        for start in range(0, 6000, 100):
+            edge.encode(rows[start : start + 100])
+            gaps.append(edge.frank_wolfe_gap)
+        assert min(gaps) >= 0.0 and np.mean(gaps[-10:]) < 0.25 * gaps[0] and np.mean(gaps[-10:]) < 0.05
+        # A stationary point up to noise, so the atoms are those that made the samples.
+        assert np.abs(edge.components @ basis.T).max(axis=1).min() > 0.9
+
+    def test_scale_and_gaps_of_readings_do_not_matter(self) -> None:
+        rng = np.random.default_rng(3)
+        rows = rng.laplace(size=(50, 4))
+        found = []
+        for factor in (1.0, 2.0**300, 2.0**-300):
+            edge = PaperCodec(4, n_nonzero=2)
+            edge.encode(factor * rows)
+            found.append(edge.frank_wolfe_gap)
+        np.testing.assert_allclose(found, found[0])
+        rows[::3, 1] = np.nan
+        edge = PaperCodec(4, n_nonzero=2)
+        edge.encode(rows)
+        assert 0.0 <= edge.frank_wolfe_gap <= 2.0
+        edge.restart()
+        assert edge.frank_wolfe_gap is None
+        edge.encode(np.full((3, 4), np.nan))
+        assert edge.frank_wolfe_gap is None
+        edge.encode(np.zeros((3, 4)))
+        assert edge.frank_wolfe_gap == 0.0
+
+    def test_epochs_and_bits(self) -> None:
+        rows = np.outer(np.sin(np.arange(60)), [1.0, 2.0, 3.0]) + 10.0
+        edge, cloud = PaperCodec(3, n_nonzero=1), PaperCodec(3, n_nonzero=1)
+        assert edge.dictionary.epoch == 0 and edge.bits == {}
+        payloads = [payload for start in range(0, 60, 6) for payload in edge.encode(rows[start : start + 6])]
+        for payload in payloads:
+            cloud.decode(payload)
+        assert edge.dictionary.epoch == cloud.dictionary.epoch == sum(each.kind != 0 for each in payloads) >= 1
+        np.testing.assert_array_equal(edge.dictionary.components, cloud.dictionary.components)
+        assert sum(edge.bits.values()) == pytest.approx(8 * sum(len(each.body) for each in payloads))
+        assert cloud.frank_wolfe_gap is None

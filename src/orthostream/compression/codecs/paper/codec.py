@@ -162,6 +162,11 @@ class PaperCodec(Codec):
         return self._dictionary.components
 
     @property
+    def bits(self) -> dict[str, float]:
+        """What the side that sends has spent on each part."""
+        return {part: 8.0 * size for part, size in self.bytes_sent.items() if size}
+
+    @property
     def dictionary(self) -> SharedDictionary:
         return SharedDictionary(self._dictionary.epoch, self.components)
 
