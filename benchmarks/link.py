@@ -17,8 +17,9 @@ from .measure import Record, say, write_json
 
 def run(options: argparse.Namespace) -> int:
     """Run all parts, or one of them, and print their tables; return the exit code."""
-    if options.faults and options.only:
-        raise UserError("--only chooses among the parts that --faults replaces: leave out one of them")
+    parts = ("kills", "cuts", "schedules", "damage") if options.faults else ("wire", "restarts", "load")
+    if options.only not in (None, *parts):
+        raise UserError(f"{'with' if options.faults else 'without'} --faults, --only is one of {', '.join(parts)}")
     try:
         return _run(options)
     except ImportError as error:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from .faults.damage import OUTCOMES, Damaged, run_damage
 from .faults.kills import Outcome, Setting, run_kills
 from .faults.lossy_disk import LossyDisk, build_library
 from .faults.power_cuts import PowerCuts, run_power_cuts
@@ -25,6 +26,8 @@ from .postgres_server import running_postgres
 _SECONDS = {False: 120.0, True: 10.0}
 _CUTS = {False: 400, True: 40}
 _SCHEDULES = {False: 10_000, True: 500}
+#: Bytes from one damaged place to the next: in files at rest, and in logs that SQLite checks by itself.
+_STEPS = {False: (1, 29), True: (997, 2999)}
 _BROKERS = {"Mosquitto": mosquitto, "embedded broker": embedded_broker}
 _SETTINGS = (
     ("Mosquitto", "SQLite"),
@@ -40,28 +43,81 @@ _DISKS = {"drops all unsynced writes": 0.0, "drops half of the unsynced sectors"
 def run_faults(options: argparse.Namespace) -> int:
     """Let things fail, print what came of it, and return 0 if every promise was kept, 1 otherwise.
 
-    ``options`` has ``quick``, ``json`` and, if it is not the default, ``seconds`` of each setting with kills.
+    ``options`` has ``quick``, ``json`` and, if they are not the default, ``seconds`` of each setting with kills and the
+    ``only`` part to run.
     """
     began = time.perf_counter()
-    seconds = getattr(options, "seconds", None) or _SECONDS[options.quick]
-    killed, skipped = kills(seconds)
-    print(kill_table(killed, f"Programs killed about every 2 s for {seconds:.0f} s, and started again at once"))
-    cuts, more_skipped = power_cuts(_CUTS[options.quick])
-    print("\n" + cut_table(cuts))
-    for line in (*skipped, *more_skipped):
-        print(f"left out: {line}")
-    n_schedules = _SCHEDULES[options.quick]
-    say(f"{n_schedules:,} schedules ...")
-    schedules = run_schedules(n_schedules, _Progress("schedules", n_schedules))
-    print("\n" + schedule_text(schedules))
-    is_right = all(outcome.is_right for outcome in killed) and all(each.is_right for each in cuts.values())
-    is_right = is_right and not schedules.failures
-    print("\nevery promise was kept" if is_right else "\nA PROMISE WAS BROKEN", flush=True)
+    only = getattr(options, "only", None)
+    found: list[Record] = []
+    is_right = True
+    for name, part in _PARTS.items():
+        if only in (None, name):
+            kept, records = part(options)
+            is_right &= kept
+            found += records
+            print(flush=True)
+    print("every promise was kept" if is_right else "A PROMISE WAS BROKEN", flush=True)
     say(f"{time.perf_counter() - began:.0f} s")
     if options.json is not None:
-        write_json(records(killed, cuts, schedules), options.json)
+        write_json(found, options.json)
         print(f"records: {options.json}")
     return 0 if is_right else 1
+
+
+def _kills(options: argparse.Namespace) -> tuple[bool, list[Record]]:
+    seconds = getattr(options, "seconds", None) or _SECONDS[options.quick]
+    outcomes, skipped = kills(seconds)
+    print(kill_table(outcomes, f"Programs killed about every 2 s for {seconds:.0f} s, and started again at once"))
+    _tell_skipped(skipped)
+    found = []
+    for outcome in outcomes:
+        values = {f"kills of the {name}": float(count) for name, count in outcome.kills.items()}
+        values |= {"ended": outcome.exits, "connections": outcome.connections, "arrived": outcome.arrived}
+        values |= {"seconds to catch up": outcome.seconds_to_catch_up, **outcome.comparison._asdict()}
+        found += [Record("link faults", "kills", outcome.setting, what, float(value)) for what, value in values.items()]
+    return all(outcome.is_right for outcome in outcomes), found
+
+
+def _cuts(options: argparse.Namespace) -> tuple[bool, list[Record]]:
+    cuts, skipped = power_cuts(_CUTS[options.quick])
+    print(cut_table(cuts))
+    _tell_skipped(skipped)
+    found = []
+    for disk, each in cuts.items():
+        values = {"cuts": each.cuts, "unsynced writes found": each.torn, "failed": bool(each.failure)}
+        values |= each.comparison._asdict()
+        found += [Record("link faults", "power cuts", disk, what, float(value)) for what, value in values.items()]
+    return all(each.is_right for each in cuts.values()), found
+
+
+def _schedules(options: argparse.Namespace) -> tuple[bool, list[Record]]:
+    count = _SCHEDULES[options.quick]
+    say(f"{count:,} schedules ...")
+    schedules = run_schedules(count, _Progress("schedules", count))
+    print(schedule_text(schedules))
+    values = {**schedules.events, "schedules": schedules.count, "failed": len(schedules.failures)}
+    found = [Record("link faults", "simulated network", "", what, float(value)) for what, value in values.items()]
+    return not schedules.failures, found
+
+
+def _damage(options: argparse.Namespace) -> tuple[bool, list[Record]]:
+    step, step_of_logs = _STEPS[options.quick]
+    say("files damaged ...")
+    damaged = run_damage(step, step_of_logs, _Progress("bytes"))
+    print(damage_table(damaged))
+    found = []
+    for each in damaged:
+        for what, counts in each.outcomes.items():
+            found += [Record("link faults", what, each.subject, name, float(counts[name])) for name in OUTCOMES]
+    return all(each.is_right for each in damaged), found
+
+
+def _tell_skipped(skipped: Sequence[str]) -> None:
+    for line in skipped:
+        print(f"left out: {line}")
+
+
+_PARTS = {"kills": _kills, "cuts": _cuts, "schedules": _schedules, "damage": _damage}
 
 
 def kills(seconds: float) -> tuple[list[Outcome], list[str]]:
@@ -119,14 +175,26 @@ def power_cuts(count: int) -> tuple[dict[str, PowerCuts], list[str]]:
 class _Progress:
     """Reports what is done, five times in all."""
 
-    def __init__(self, what: str, total: int) -> None:
+    def __init__(self, what: str, total: int = 0) -> None:
         self._what, self._total = what, total
         self._told = 0
 
-    def __call__(self, done: int, failed: int = 0) -> None:
-        if done == self._total or done - self._told >= self._total // 5:
+    def __call__(self, done: int, failed: int = 0, total: int = 0) -> None:
+        total = total or self._total
+        if done == total or done - self._told >= total // 5:
             self._told = done
-            say(f"  {done:,} of {self._total:,} {self._what}" + (f", {failed} failed" if failed else ""))
+            say(f"  {done:,} of {total:,} {self._what}" + (f", {failed} failed" if failed else ""))
+
+
+def damage_table(damaged: Sequence[Damaged]) -> str:
+    """Return what became of each file."""
+    heads = ["bytes", "places", *(f"{what}: {name}" for what in ("cut", "garbled") for name in OUTCOMES)]
+    rows = []
+    for each in damaged:
+        numbers = [each.n_bytes, each.places]
+        numbers += [each.outcomes[what][name] for what in ("cut", "garbled") for name in OUTCOMES]
+        rows.append((each.subject, [f"{number:,}" for number in numbers]))
+    return table("Files cut at a byte, and garbled there; the link goes on with what is left", "", heads, rows)
 
 
 def cut_table(cuts: Mapping[str, PowerCuts]) -> str:
@@ -165,22 +233,3 @@ def schedule_text(schedules: Schedules) -> str:
     lines = [f"{schedules.count:,} random schedules of a simulated network, {len(schedules.failures)} failed", events]
     lines += [f"seed {seed}: {what}" for seed, what in list(schedules.failures.items())[:5]]
     return "\n".join(lines)
-
-
-def records(killed: Sequence[Outcome], cuts: Mapping[str, PowerCuts], schedules: Schedules) -> list[Record]:
-    """Return all numbers."""
-    found = []
-    for outcome in killed:
-        values = {f"kills of the {name}": float(count) for name, count in outcome.kills.items()}
-        values |= {"ended": outcome.exits, "connections": outcome.connections, "arrived": outcome.arrived}
-        values |= {"seconds to catch up": outcome.seconds_to_catch_up, **outcome.comparison._asdict()}
-        found += [Record("link faults", "kills", outcome.setting, what, float(value)) for what, value in values.items()]
-    for disk, each in cuts.items():
-        values = {"cuts": each.cuts, "unsynced writes found": each.torn, "failed": bool(each.failure)}
-        values |= each.comparison._asdict()
-        found += [Record("link faults", "power cuts", disk, what, float(value)) for what, value in values.items()]
-    name = "simulated network"
-    found += [Record("link faults", name, "", what, float(count)) for what, count in schedules.events.items()]
-    found.append(Record("link faults", name, "", "schedules", float(schedules.count)))
-    found.append(Record("link faults", name, "", "failed", float(len(schedules.failures))))
-    return found

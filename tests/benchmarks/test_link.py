@@ -293,7 +293,8 @@ def test_other_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     [
         (["--seconds", "5"], "--seconds belongs to the faults: add --faults"),
         (["--faults", "--figure", "a.png"], "--faults draws no picture"),
-        (["--faults", "--only", "wire"], "leave out one of them"),
+        (["--faults", "--only", "wire"], "with --faults, --only is one of kills, cuts, schedules, damage"),
+        (["--only", "kills"], "without --faults, --only is one of wire, restarts, load"),
     ],
 )
 def test_options_that_do_not_fit(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -162,6 +162,7 @@ def test_nothing_is_lost_when_programs_are_killed(
     monkeypatch.setattr(link_faults, "_SETTINGS", link_faults._SETTINGS[:1])
     monkeypatch.setattr(link_faults, "_CUTS", {True: 5})
     monkeypatch.setattr(link_faults, "_SCHEDULES", {True: 10})
+    monkeypatch.setattr(link_faults, "_STEPS", {True: (5003, 20011)})
     records = tmp_path / "faults.json"
     assert link_faults.run_faults(Namespace(quick=True, seconds=10.0, json=records)) == 0
     told = capsys.readouterr().out
@@ -171,6 +172,7 @@ def test_nothing_is_lost_when_programs_are_killed(
     assert numbers["kills", "readings"] > 1000
     assert [numbers["kills", what] for what in ("lost", "doubled", "invented", "beyond", "ended")] == [0.0] * 5
     assert numbers["simulated network", "schedules"] == 10.0
+    assert numbers["cut", "wrong"] == numbers["garbled", "wrong"] == 0.0 and "decoder snapshot" in told
 
 
 def test_failed_schedules_are_told_with_their_seeds() -> None:

@@ -83,7 +83,8 @@ def _add_adverse(benchmark: argparse.ArgumentParser) -> None:
 
 def _add_faults(benchmark: argparse.ArgumentParser) -> None:
     """Add the options of the link."""
-    benchmark.add_argument("--only", choices=("wire", "restarts", "load"), help="only this part")
+    parts = ("wire", "restarts", "load", "kills", "cuts", "schedules", "damage")
+    benchmark.add_argument("--only", choices=parts, help="only this part; the last four with --faults")
     what = "kill edge, cloud and broker, lose messages and damage files instead, and look for lost readings"
     benchmark.add_argument("--faults", action="store_true", help=what)
     what = "with --faults: seconds that processes are killed for, in each setting (default: 120)"
