@@ -47,7 +47,7 @@ def readings_chart(window: Window | None, schema: Schema, span: tuple[int, int],
     return {
         "animation": False,
         "useUTC": True,
-        "grid": {"left": 48, "right": 14, "top": 40, "bottom": 30},
+        "grid": {"left": 48, "right": 14, "top": 52, "bottom": 30},
         "legend": {
             "top": 0,
             "left": 0,
@@ -60,13 +60,13 @@ def readings_chart(window: Window | None, schema: Schema, span: tuple[int, int],
             "type": "time" if is_time else "value",
             "min": low,
             "max": high if high > low else low + 1,
-            **axis_style(paint),
-            "splitLine": {"show": False},
-            "axisLabel": {"color": paint.faint, "hideOverlap": True},
+            **time_style(paint, is_time=is_time),
         },
         "yAxis": {
             "type": "value",
             "scale": True,
+            "name": _common_unit(window, schema),
+            "nameTextStyle": {"color": paint.faint, "align": "right"},
             **axis_style(paint),
         },
         "dataZoom": [{"type": "inside", "filterMode": "none"}],
@@ -214,7 +214,7 @@ def map_chart(detail: EdgeDetail, values: FloatArray, chosen: Sequence[int], pai
             "textStyle": {"color": paint.text},
             "inRange": {"color": list(paint.scale)},
         },
-        "series": [{"type": "scatter", "symbolSize": 15, "data": points}],
+        "series": [{"type": "scatter", "symbolSize": 15, "itemStyle": {"opacity": 1}, "data": points}],
     }
 
 
@@ -265,6 +265,24 @@ def sparkline(values: Sequence[float], *, width: int = 120, height: int = 22) ->
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" preserveAspectRatio="none"'
         f' aria-hidden="true"><polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.4"/></svg>'
     )
+
+
+def _common_unit(window: Window | None, schema: Schema) -> str:
+    units = {schema.columns[place].unit for place in (window.sensors if window is not None else ())}
+    return units.pop() if len(units) == 1 else ""
+
+
+def time_style(paint: Colours, *, is_time: bool) -> Options:
+    """Return how a time axis looks: at the bottom, and days with their month."""
+    style = axis_style(paint)
+    label: Options = {"color": paint.faint, "hideOverlap": True}
+    if is_time:
+        label["formatter"] = {"day": "{d} {MMM}", "month": "{MMM}", "year": "{yyyy}"}
+    return style | {
+        "axisLine": style["axisLine"] | {"onZero": False},
+        "splitLine": {"show": False},
+        "axisLabel": label,
+    }
 
 
 def axis_style(paint: Colours) -> Options:

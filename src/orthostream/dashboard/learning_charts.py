@@ -7,7 +7,7 @@ import numpy as np
 from orthostream._typing import FloatArray
 from orthostream.compression.schema import Schema, TimeAxis
 from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
-from orthostream.dashboard.charts import Options, axis_numbers, axis_style
+from orthostream.dashboard.charts import Options, axis_numbers, axis_style, time_style
 from orthostream.dashboard.colours import Colours
 from orthostream.dashboard.view import Learning
 
@@ -77,9 +77,7 @@ def learning_chart(learning: Learning, axis: TimeAxis | None, paint: Colours) ->
         "xAxis": {
             "type": "time" if is_time else "value",
             "scale": True,
-            **axis_style(paint),
-            "splitLine": {"show": False},
-            "axisLabel": {"color": paint.faint, "hideOverlap": True},
+            **time_style(paint, is_time=is_time),
         },
         "yAxis": [
             {"type": "log", "name": "gap", **titles},
@@ -89,6 +87,8 @@ def learning_chart(learning: Learning, axis: TimeAxis | None, paint: Colours) ->
             {
                 **line,
                 "name": "Frank-Wolfe gap",
+                "symbol": "circle",
+                "symbolSize": 4,
                 "itemStyle": {"color": paint.series[0]},
                 "lineStyle": {"color": paint.series[0], "width": 1.6},
                 "data": [[x, float(f"{gap:.3g}")] for x, gap in gaps if gap > 0.0],
@@ -99,7 +99,7 @@ def learning_chart(learning: Learning, axis: TimeAxis | None, paint: Colours) ->
                 "yAxisIndex": 1,
                 "step": "end",
                 "itemStyle": {"color": paint.series[1]},
-                "lineStyle": {"color": paint.series[1], "width": 1.6, "type": "dashed"},
+                "lineStyle": {"color": paint.series[1], "width": 1, "type": "dashed"},
                 "data": sent,
             },
         ],

@@ -23,8 +23,9 @@ class LearningPanel:
             self._counts = CountList("learning")
             text(
                 "p",
-                "The gap is that of the last mini-batch, as a share of the nuclear norm of the gradient: 0 at a"
-                " stationary point. Only the edge knows it; a store or a file does not.",
+                "The epoch is the number of dictionaries that were sent. The gap says how far the learner is from a"
+                " stationary point, where it is 0. It is that of the last message, as a share of the nuclear norm of"
+                " the gradient, and known on the edge only, not in a store or a file.",
             )
 
     def show(self, detail: EdgeDetail, paint: Colours) -> None:
@@ -35,12 +36,13 @@ class LearningPanel:
         if learning is None:
             return
         count, sensors = learning.components.shape
-        words = f"{count} atoms of {sensors} sensors, in the order of the sensor that each weighs most"
+        words = f"{count} atoms of {sensors} sensors"
         if max(count, sensors) > MOST_ATOMS:
             words += f"; of both the first {MOST_ATOMS} are shown"
         label = f"Heat map of a dictionary: {words}"
         self._atoms_chart.show(atoms_chart(learning.components, detail.schema, paint), label)
-        show(self._atoms_note, f"{words[0].upper()}{words[1:]}.")
+        note = "Each row is a pattern over the sensors; rows are sorted by their largest weight, hence the diagonal."
+        show(self._atoms_note, f"{words[0].upper()}{words[1:]}. {note}")
         gap = learning.gaps[-1][1] if learning.gaps else None
         known = "not known here" if gap is None else f"{gap:.4f}"
         self._course_chart.show(

@@ -15,7 +15,7 @@ from orthostream.compression.targets import Target
 from orthostream.compression.targets.keywords import target_in_header
 from orthostream.dashboard.comparison import Comparison
 from orthostream.dashboard.record import EdgeRecord
-from orthostream.dashboard.recorded_view import RecordedView
+from orthostream.dashboard.recorded_view import RecordedView, with_rest
 from orthostream.link.receiving import Receiving
 from orthostream.link.store import NewMessage
 
@@ -33,7 +33,6 @@ _OF_EDGE = (
     "reconnects",
     "samples waiting",
     "messages to send",
-    "outbox bytes",
     "messages sent",
     "messages sent again",
     "bytes sent",
@@ -170,7 +169,7 @@ class LiveView(RecordedView):
         return error.removeprefix(f"{name}: ") if error.startswith(f"{name}: ") else ""
 
     def _spent(self, name: str) -> Mapping[str, float]:
-        return self._bits.get(name, {})
+        return with_rest(self._bits.get(name, {}), self._records[name].n_bytes)
 
     def _link(self, name: str) -> Mapping[str, int | str]:
         found: dict[str, int | str] = {}
@@ -179,6 +178,8 @@ class LiveView(RecordedView):
             if key in status:
                 value = status[key]
                 found[f"edge: {key}"] = ("yes" if value else "no") if isinstance(value, bool) else value
+        if "outbox bytes" in status:
+            found["edge: outbox on disk"] = f"{status['outbox bytes'] / 1e6:.1f} MB"
         here = self._of_cloud.get("edges", {}).get(name, {})
         for key in _OF_CLOUD:
             if key in here:

@@ -10,6 +10,7 @@ import numpy as np
 from orthostream.compression import Decoder, FrameError
 from orthostream.dashboard.comparison import Comparison
 from orthostream.dashboard.learning import LearningRecord
+from orthostream.dashboard.recorded_view import with_rest
 from orthostream.link.messages import Opening
 from orthostream.link.receiving import read_stored
 from orthostream.link.store import Store, Stream
@@ -36,13 +37,13 @@ class MessageReplay:
         self.learning = LearningRecord()
         self._decoder = Decoder()
         self._boot = b""
-        self._next = self._readings = 0
+        self._next = self._readings = self._n_bytes = 0
         self._is_over = False
 
     @property
     def spent(self) -> Mapping[str, float]:
         """Bits by component."""
-        return {} if self._decoder.header is None else self._decoder.bits_by_component
+        return {} if self._decoder.header is None else with_rest(self._decoder.bits_by_component, self._n_bytes)
 
     def go_on(self, store: Store, stream: Stream) -> None:
         """Replay some messages; those of a new stream of the edge are left alone."""
@@ -64,6 +65,7 @@ class MessageReplay:
             self.comparison.add(times, values, len(data))
             self.learning.hold(int(times[0]), self._decoder.codec.dictionary)
             self._next += 1
+            self._n_bytes += len(data)
             self._readings += int(np.isfinite(values).sum())
             self._is_over = self._readings >= _MOST_READINGS
             if self._is_over or time.monotonic() > end:

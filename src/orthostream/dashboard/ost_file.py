@@ -13,7 +13,7 @@ from orthostream.compression import OstReader
 from orthostream.compression.targets.keywords import target_in_header
 from orthostream.dashboard.comparison import Comparison
 from orthostream.dashboard.record import EdgeRecord
-from orthostream.dashboard.recorded_view import RecordedView
+from orthostream.dashboard.recorded_view import RecordedView, with_rest
 
 #: Readings of a file that are compared with other forms.
 _MOST_COMPARED = 1 << 22
@@ -62,8 +62,7 @@ class OstView(RecordedView):
         return "complete", "none"
 
     def _spent(self, name: str) -> Mapping[str, float]:
-        found: Mapping[str, float] = self._info["bits_by_component"]
-        return found
+        return with_rest(self._info["bits_by_component"], int(self._info["bytes"]))
 
     def _errors(self, record: EdgeRecord) -> tuple[float | None, float | None]:
         return self._info["max_error_achieved"], self._info["rmse_achieved"]

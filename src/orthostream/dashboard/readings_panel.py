@@ -54,7 +54,9 @@ class ReadingsPanel:
     def __init__(self, frame: PageFrame, name: str, detail: EdgeDetail, changed: Callable[[], Awaitable[None]]) -> None:
         self._frame, self._name, self._schema, self._changed = frame, name, detail.schema, changed
         self.chosen = [detail.best_sensor]
+        self._was_chosen = False
         self._zoom: Zoom | None = None
+        self._shown: Window | None = None
         self._extent, self._tick = (0, 1), 1
         with panel("Readings"):
             self._tools()
@@ -108,9 +110,13 @@ class ReadingsPanel:
 
     async def choose(self, places: list[int]) -> None:
         """Show other sensors."""
+        self._was_chosen = True
+        await self._set_chosen(places)
+        await self._changed()
+
+    async def _set_chosen(self, places: list[int]) -> None:
         self.chosen = [place for place in places if 0 <= place < len(self._schema.columns)] or [0]
         await ui.run_javascript(_CHOSEN % (self.chosen[-1], self.chosen), timeout=10.0)
-        await self._changed()
 
     def _zoomer(self, step: Callable[[Zoom], Zoom]) -> Callable[[], Awaitable[None]]:
         async def zoom() -> None:
@@ -136,7 +142,10 @@ class ReadingsPanel:
 
     async def show(self, detail: EdgeDetail) -> None:
         """Bring the chart up to date."""
+        if not self._was_chosen and np.isnan(detail.latest[self.chosen[0]]) and detail.best_sensor != self.chosen[0]:
+            await self._set_chosen([detail.best_sensor])
         window, span = await self._window()
+        self._shown = window
         names = ", ".join(self._schema.columns[place].name for place in self.chosen)
         if window is None:
             show(self._note, "No readings yet.")
@@ -152,7 +161,8 @@ class ReadingsPanel:
             self._note,
             f"Target: {detail.target}."
             + (f" The band is what it allows around {band}." if window.band is not None else "")
-            + f" {len(window.times):,} samples, the latest of {names}: {self._latest(detail)}.",
+            + f" {np.isfinite(window.decoded).any(axis=1).sum():,} of {len(window.times):,} samples have a reading; the"
+            f" latest decoded ones: {self._latest(detail)}.",
             len(window.times),
         )
 
@@ -169,9 +179,9 @@ class ReadingsPanel:
         return time_texts(np.array(span, dtype=np.int64), self._schema.time)
 
     async def _take_csv(self) -> None:
-        window, _ = await self._window()
-        if window is not None:
-            content = await self._frame.ask(csv_text, window, self._schema)
+        # What is on the page, which may be paused.
+        if self._shown is not None:
+            content = await self._frame.ask(csv_text, self._shown, self._schema)
             ui.download.content(content, f"{_file_name(self._name)}.csv", "text/csv")
 
     async def _take_picture(self) -> None:

@@ -83,3 +83,15 @@ class RecordedView(View):
             last_error=self._last_error(name),
             recent=list(record.recent),
         )
+
+
+def with_rest(spent: Mapping[str, float], n_bytes: int) -> dict[str, float]:
+    """Return bits by component, and what is left of all bytes: times, headers and checksums.
+
+    Examples
+    --------
+    >>> with_rest({"readings": 64.0}, 10)
+    {'readings': 64.0, 'times, headers, checksums': 16.0}
+    """
+    rest = 8.0 * n_bytes - sum(spent.values())
+    return {**spent, "times, headers, checksums": rest} if spent and rest > 0.0 else dict(spent)
