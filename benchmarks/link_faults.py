@@ -48,6 +48,7 @@ def run_faults(options: argparse.Namespace) -> int:
     """
     began = time.perf_counter()
     only = getattr(options, "only", None)
+    _SKIPPED.clear()
     found: list[Record] = []
     is_right = True
     for name, part in _PARTS.items():
@@ -56,7 +57,8 @@ def run_faults(options: argparse.Namespace) -> int:
             is_right &= kept
             found += records
             print(flush=True)
-    print("every promise was kept" if is_right else "A PROMISE WAS BROKEN", flush=True)
+    verdict = "every promise was kept" if is_right else "A PROMISE WAS BROKEN"
+    print(verdict + (f"; {len(_SKIPPED)} settings could not be run" if _SKIPPED else ""), flush=True)
     say(f"{time.perf_counter() - began:.0f} s")
     if options.json is not None:
         write_json(found, options.json)
@@ -75,7 +77,7 @@ def _kills(options: argparse.Namespace) -> tuple[bool, list[Record]]:
         values |= {"ended": outcome.exits, "connections": outcome.connections, "arrived": outcome.arrived}
         values |= {"seconds to catch up": outcome.seconds_to_catch_up, **outcome.comparison._asdict()}
         found += [Record("link faults", "kills", outcome.setting, what, float(value)) for what, value in values.items()]
-    return all(outcome.is_right for outcome in outcomes), found
+    return bool(outcomes) and all(outcome.is_right for outcome in outcomes), found
 
 
 def _cuts(options: argparse.Namespace) -> tuple[bool, list[Record]]:
@@ -87,7 +89,7 @@ def _cuts(options: argparse.Namespace) -> tuple[bool, list[Record]]:
         values = {"cuts": each.cuts, "unsynced writes found": each.torn, "failed": bool(each.failure)}
         values |= each.comparison._asdict()
         found += [Record("link faults", "power cuts", disk, what, float(value)) for what, value in values.items()]
-    return all(each.is_right for each in cuts.values()), found
+    return bool(cuts) and all(each.is_right for each in cuts.values()), found
 
 
 def _schedules(options: argparse.Namespace) -> tuple[bool, list[Record]]:
@@ -113,10 +115,13 @@ def _damage(options: argparse.Namespace) -> tuple[bool, list[Record]]:
 
 
 def _tell_skipped(skipped: Sequence[str]) -> None:
+    _SKIPPED.extend(skipped)
     for line in skipped:
         print(f"left out: {line}")
 
 
+#: What could not be run, and why.
+_SKIPPED: list[str] = []
 _PARTS = {"kills": _kills, "cuts": _cuts, "schedules": _schedules, "damage": _damage}
 
 

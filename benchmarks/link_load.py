@@ -24,7 +24,8 @@ from orthostream.datasets import make_city
 from orthostream.link import Cloud, Edge, Shard, open_store
 from orthostream.link.transport.mqtt import MqttTransport
 
-from .link_processes import mosquitto, postgres
+from .link_processes import mosquitto
+from .postgres_server import programs, running_postgres
 
 SENSORS, EDGES, BOUND = 56, 50, 0.5
 #: Seconds that a sample waits for others.
@@ -83,9 +84,9 @@ def _run(load: Load) -> dict[str, Any] | None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         address = stack.enter_context(mosquitto(folder))
-        store = stack.enter_context(postgres()) if load.store == "PostgreSQL" else str(folder / "store.db")
-        if address is None or store is None:
+        if address is None or (load.store == "PostgreSQL" and programs() is None):
             return None
+        store = stack.enter_context(running_postgres()) if load.store == "PostgreSQL" else str(folder / "store.db")
         stop, ready, go = _SPAWN.Event(), _SPAWN.Semaphore(0), _SPAWN.Event()
         results: Any = _SPAWN.Queue()
         clouds = [

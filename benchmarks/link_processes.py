@@ -1,12 +1,10 @@
-"""Real servers for benchmarks: a Mosquitto broker and a PostgreSQL server, each in a folder of its own."""
+"""A real Mosquitto broker for benchmarks."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,34 +44,3 @@ def mosquitto(folder: Path) -> Iterator[str | None]:
     finally:
         process.terminate()
         process.wait(10)
-
-
-@contextmanager
-def postgres() -> Iterator[str | None]:
-    """Run a PostgreSQL server on loopback, synced as usual, and yield its URL; None if it is not installed."""
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-    programs = Path(found).resolve().parent if (found := shutil.which("initdb")) else next(reversed(folders), None)
-    if programs is None or (os.geteuid() == 0 and shutil.which("runuser") is None):
-        yield None
-        return
-    folder = Path(tempfile.mkdtemp(prefix="orthostream-bench-"))
-    before: list[str] = []
-    if os.geteuid() == 0:
-        # The server refuses to run as root.
-        before = ["runuser", "-u", "postgres", "--"]
-        shutil.chown(folder, "postgres")
-
-    def run(program: str, *arguments: str) -> None:
-        subprocess.run([*before, str(programs / program), *arguments], check=True, capture_output=True, cwd="/")
-
-    data, port = str(folder / "data"), free_port()
-    try:
-        run("initdb", "-D", data, "-U", "orthostream", "-A", "trust")
-        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
-        run("pg_ctl", "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
-        try:
-            yield f"postgresql://orthostream@127.0.0.1:{port}/postgres"
-        finally:
-            run("pg_ctl", "-D", data, "-m", "fast", "-w", "stop")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

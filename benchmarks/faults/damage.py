@@ -50,7 +50,7 @@ class Damaged:
 
     @property
     def is_right(self) -> bool:
-        """Whether no reading was wrong, and whole files were read whole."""
+        """Whether no reading was wrong."""
         return not any(each["wrong"] for each in self.outcomes.values())
 
 

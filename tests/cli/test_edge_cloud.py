@@ -255,7 +255,7 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["edge", "--config", "typing.toml"], "there is no setting 'max-dely'; did you mean 'max-delay'\\?"),
         (["edge", "--config", "secret.toml"], "a password does not belong here"),
         (["edge", "--config", "both.toml"], "of max-error and lossless only one may be given"),
-        (["edge", "--config", "flag.toml"], "follow: this is true or false, got 'yes'"),
+        (["edge", "--config", "flag.toml"], "follow: must be true or false, got 'yes'"),
         (["cloud", "--shard", "9/8"], "a shard is written as 2/8"),
         (["cloud", "--store", "no/folder/x"], "there is no folder no/folder"),
         (["cloud", "--store", "good.csv"], "good.csv: the file is damaged"),

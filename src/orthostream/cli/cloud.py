@@ -28,7 +28,7 @@ from orthostream.cli.link_process import logging_to_stderr, run_service, stoppin
 from orthostream.cli.trouble import bad_values, disk_trouble_with, trouble_with
 
 if TYPE_CHECKING:
-    from orthostream.link.cloud import Listener
+    from orthostream.link.republish import Republisher
     from orthostream.link.service import CloudService
     from orthostream.link.transport import Transport
 
@@ -99,7 +99,7 @@ def _check(values: argparse.Namespace) -> bytes | dict[str, bytes] | None:
     if values.keys_file is None:
         return key
     if key is not None:
-        raise UserError("there are a key for all edges and a --keys-file: choose one")
+        raise UserError("give --key-file (or ORTHOSTREAM_KEY) or --keys-file, not both")
     return _read_keys(values.keys_file)
 
 
@@ -179,13 +179,16 @@ def _receive(values: argparse.Namespace, keys: bytes | dict[str, bytes] | None, 
         listener = _listener(values, transport)
         cloud = stack.enter_context(Cloud(store, transport, shard=shard, keys=keys, listener=listener))
         stack.enter_context(transport)
+        if listener is not None:
+            # Before the transport is closed.
+            stack.callback(listener.close)
         _log.info("storing what comes from %s in %s", address, _without_password(values.store))
         service = CloudService(cloud)
         run_service(service, stop, prefix="orthostream_cloud", status_port=values.status_port, line=_line)
         _log.info("%s", _line(service), extra={"data": {"status": service.status}})
 
 
-def _listener(values: argparse.Namespace, transport: Transport) -> Listener | None:
+def _listener(values: argparse.Namespace, transport: Transport) -> Republisher | None:
     from orthostream.link.republish import Republisher
 
     if values.republish is None:

@@ -111,7 +111,7 @@ def _converted(action: argparse.Action, value: Any) -> Any:
     """Return a value of a file as the option would have it; None if it says that the option is not given."""
     if action.nargs == 0 or isinstance(action, argparse.BooleanOptionalAction):
         if not isinstance(value, bool):
-            raise argparse.ArgumentTypeError(f"this is true or false, got {value!r}")
+            raise argparse.ArgumentTypeError(f"must be true or false, got {value!r}")
         return value if value or isinstance(action, argparse.BooleanOptionalAction) else None
     many = action.nargs in ("+", "*") or type(action).__name__ == "_AppendAction"
     if many:
@@ -121,13 +121,15 @@ def _converted(action: argparse.Action, value: Any) -> Any:
 
 def _one(action: argparse.Action, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise argparse.ArgumentTypeError(f"this is a text or a number, got {value!r}")
+        raise argparse.ArgumentTypeError(f"must be a text or a number, got {value!r}")
     if isinstance(action.type, type) or action.type is None:
-        converted = value if action.type is None else action.type(value)
-        converted = str(converted) if action.type is None else converted
+        try:
+            converted = str(value) if action.type is None else action.type(str(value))
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"invalid value {value!r}") from None
     else:
         assert callable(action.type)
         converted = action.type(str(value))
     if action.choices is not None and converted not in action.choices:
-        raise argparse.ArgumentTypeError(f"this is one of {', '.join(map(str, action.choices))}, got {value!r}")
+        raise argparse.ArgumentTypeError(f"must be one of {', '.join(map(str, action.choices))}, got {value!r}")
     return converted

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthostream.cli.errors import UserError
 from orthostream.cli.late_progress import LateProgress
+from orthostream.cli.link_options import link_trouble
 from orthostream.cli.trouble import trouble_with
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _view(place: str) -> View:
+    from orthostream.compression import FrameError
     from orthostream.dashboard import OstView, StoredView
     from orthostream.link.errors import StoreError
 
@@ -56,7 +58,7 @@ def _view(place: str) -> View:
                 return OstView(place, progress)
     try:
         return StoredView(place)
-    except (StoreError, ImportError) as error:
+    except (StoreError, FrameError, ImportError) as error:
         raise UserError(str(error)) from error
 
 
@@ -71,5 +73,5 @@ def open_page(view: View, port: int) -> Iterator[str]:
         if (error.name or "").partition(".")[0] not in ("nicegui", "fastapi", "uvicorn"):
             raise
         raise UserError("the page needs NiceGUI: pip install 'orthostream[dashboard]'") from error
-    with DashboardServer(view, port) as server:
+    with link_trouble(), DashboardServer(view, port) as server:
         yield server.address

@@ -17,6 +17,7 @@ from orthostream.cli.demo_source import PacedSamples
 from orthostream.compression import Column, Schema, Target, TimeAxis
 from orthostream.dashboard.traffic import CountedTransport, Traffic
 from orthostream.link import Cloud, Edge, SqliteStore
+from orthostream.link.errors import LinkError
 from orthostream.link.service import CloudService, EdgeService, Service
 from orthostream.link.transport.embedded_broker import EmbeddedBroker
 from orthostream.link.transport.mqtt import MqttTransport
@@ -169,7 +170,7 @@ class DemoRun:
                 since = since + _LOOK if stored == last else 0.0
                 last = stored
                 if since > _PATIENCE:
-                    raise RuntimeError(f"nothing was stored for {_PATIENCE:.0f} seconds; {cloud.last_error or ''}")
+                    raise LinkError(f"nothing was stored for {_PATIENCE:.0f} seconds; {cloud.last_error or ''}")
                 on_progress(stored / total, stored)
         finally:
             # An edge ends by itself when everything is acknowledged; this is for the case of an error.

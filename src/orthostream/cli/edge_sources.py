@@ -68,7 +68,7 @@ def check_source(options: argparse.Namespace) -> None:
     """Refuse options that do not go with the source."""
     text = options.source
     if text is None:
-        raise UserError("what to read? Name a CSV file, - for standard input, simulator, or mqtt:TOPIC")
+        raise UserError("no source given: name a CSV file, - for standard input, simulator, or mqtt:TOPIC")
     is_file = text not in (PIPE, SIMULATOR) and not text.startswith(MQTT)
     if options.follow and not is_file:
         raise UserError(f"--follow is for files that grow; {source_name(text)} is read as it comes anyway")

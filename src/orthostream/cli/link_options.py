@@ -115,7 +115,7 @@ def make_transport(options: argparse.Namespace, client_id: str, address: str | N
     files = {"ca": options.tls_ca, "certificate": options.tls_cert, "key": options.tls_key}
     password = read_secret(options.password_file, PASSWORD, "--password-file")
     if options.password_file is not None and options.user is None:
-        raise UserError("there is a --password-file and no --user")
+        raise UserError("--password-file needs --user")
     with link_trouble(), bad_values():
         try:
             return MqttTransport(

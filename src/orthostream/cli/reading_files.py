@@ -36,7 +36,7 @@ class ReadingWriter(ABC):
         self._file.flush()
 
     def abandon(self) -> None:  # noqa: B027 - text needs no end
-        """Stop: what was written is good for nothing."""
+        """Stop; the file is incomplete and must be discarded."""
 
 
 def reading_writer(file: BinaryIO, kind: str, units: Collection[str]) -> ReadingWriter:
@@ -101,7 +101,7 @@ class WideJson:
         self._file.flush()
 
     def abandon(self) -> None:
-        """Stop: what was written is good for nothing."""
+        """Stop; the file is incomplete and must be discarded."""
 
 
 class ParquetReadings(ReadingWriter):

@@ -97,7 +97,8 @@ class LiveView(RecordedView):
                 record.history.forget_from(int(message.times[0]))
             original = self._original(edge, message.times, message.values.shape[1])
             record.add(message.times, message.values, original, len(message.data))
-            record.learning.hold(int(message.times[0]), receiving.dictionary)
+            if len(message.times):
+                record.learning.hold(int(message.times[0]), receiving.dictionary)
             self._heard[edge] = self._clock()
 
     def measured(self, edge: str, times: IntArray, rows: FloatArray) -> None:

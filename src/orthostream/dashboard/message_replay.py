@@ -63,7 +63,8 @@ class MessageReplay:
             values = np.concatenate([part.values for part in parts])
             times = np.concatenate([part.times for part in parts if part.times is not None])
             self.comparison.add(times, values, len(data))
-            self.learning.hold(int(times[0]), self._decoder.codec.dictionary)
+            if len(times):
+                self.learning.hold(int(times[0]), self._decoder.codec.dictionary)
             self._next += 1
             self._n_bytes += len(data)
             self._readings += int(np.isfinite(values).sum())

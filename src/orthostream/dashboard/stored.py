@@ -16,7 +16,6 @@ from orthostream.dashboard.message_replay import MessageReplay
 from orthostream.dashboard.record import EdgeRecord
 from orthostream.dashboard.recorded_view import RecordedView
 from orthostream.dashboard.view import EdgeDetail, Window
-from orthostream.link.errors import StoreError
 from orthostream.link.store import Chunk, Stream, open_store
 
 #: Seconds without a change after which an edge is called quiet.
@@ -56,7 +55,7 @@ class StoredView(RecordedView):
     ) -> None:
         super().__init__()
         self._store = open_store(address, create=False)
-        self.title = address.rsplit("@", 1)[-1]
+        self.title = self._store.path
         self._capacity = capacity
         self._clock = clock
         self._streams: dict[str, list[Stream]] = {}
@@ -90,7 +89,7 @@ class StoredView(RecordedView):
                 if found != self._streams.get(edge):
                     self._take(edge, found)
             self._streams = streams
-            for edge in self._loaded:
+            for edge in self._loaded & set(streams):
                 self._replays[edge].go_on(self._store, self._streams[edge][-1])
 
     def edge(self, name: str) -> EdgeDetail | None:
@@ -110,7 +109,8 @@ class StoredView(RecordedView):
             try:
                 self.refresh()
                 self.notice = ""
-            except StoreError as error:
+            except Exception as error:
+                # Whatever it is: the page goes on with what it has, and says so.
                 _log.warning("the store cannot be read: %s", error)
                 self.notice = f"The store cannot be read: {error}"
 

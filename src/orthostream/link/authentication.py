@@ -7,9 +7,9 @@ import hmac
 
 from orthostream.link.errors import MessageError
 
-#: Bytes of a tag.
-TAG_BYTES = 12
-#: A key has at least this many bytes.
+#: Bytes of an authentication tag.
+MAC_BYTES = 12
+#: Bytes of a key, at least and at most.
 LEAST_KEY, MOST_KEY = 16, 64
 
 
@@ -33,7 +33,7 @@ def verify(message: bytes, key: bytes | None, topic: str) -> bytes:
     """
     if key is None:
         return message
-    content, tag = message[:-TAG_BYTES], message[-TAG_BYTES:]
+    content, tag = message[:-MAC_BYTES], message[-MAC_BYTES:]
     if not hmac.compare_digest(tag, _tag(content, key, topic)):
         raise MessageError("the authentication tag is wrong")
     return content
@@ -41,6 +41,6 @@ def verify(message: bytes, key: bytes | None, topic: str) -> bytes:
 
 def _tag(content: bytes, key: bytes, topic: str) -> bytes:
     name = topic.encode()
-    digest = hashlib.blake2b(key=key, digest_size=TAG_BYTES, person=b"ost-link")
+    digest = hashlib.blake2b(key=key, digest_size=MAC_BYTES, person=b"ost-link")
     digest.update(len(name).to_bytes(2, "big") + name + content)
     return digest.digest()

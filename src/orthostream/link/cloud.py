@@ -83,7 +83,8 @@ class Cloud:
         self._held: tuple[str, bytes] | None = None
         self._receiving: OrderedDict[tuple[str, bytes], Receiving | None] = OrderedDict()
         self._paused_until = -float("inf")
-        self.counts: Counter[tuple[str, str]] = Counter()
+        # All that another thread counts is there from the beginning: a new key would disturb who looks at them.
+        self.counts: Counter[tuple[str, str]] = Counter({("", "dropped, too many at once"): 0})
         self.last_error = ""
         self._seen: dict[str, float] = {}
         transport.subscribe(self._shard.filters, self._arrived)
@@ -116,20 +117,27 @@ class Cloud:
         batch = Batch()
         touched: dict[tuple[str, bytes], Receiving | None] = {}
         count = 0
-        while count < _BATCH:
-            try:
-                if self._held is None:
-                    self._held = self._inbox.get(block=wait > 0.0 and count == 0, timeout=wait or None)
-            except Empty:
-                break
-            if not self._handle(*self._held, batch, touched):
-                break
-            self._held = None
-            count += 1
-        if self._commit(batch):
+        try:
+            while count < _BATCH:
+                try:
+                    if self._held is None:
+                        self._held = self._inbox.get(block=wait > 0.0 and count == 0, timeout=wait or None)
+                except Empty:
+                    break
+                if not self._handle(*self._held, batch, touched):
+                    break
+                self._held = None
+                count += 1
+            is_stored = self._commit(batch)
+        except BaseException:
+            # Decoders may be ahead of the store; what they hold must be neither saved nor acknowledged.
+            self._receiving.clear()
+            raise
+        if is_stored:
             for (edge, tag), receiving in touched.items():
                 self._answer(edge, tag, receiving)
             self._tell(batch)
+            self._forget_some()
         return count
 
     def _commit(self, batch: Batch) -> bool:
@@ -143,14 +151,17 @@ class Cloud:
             self.store.add(batch)
         except StoreError as error:
             # Decoders are ahead of the store now: forget them. Nothing was acknowledged, so all of it comes again.
-            self.last_error = str(error)
-            self.counts["", "failures of the store"] += 1
+            self._store_failed(error)
             self._receiving.clear()
-            self._paused_until = self._clock() + _PAUSE
             return False
         for message in batch.messages:
             self.counts[message.edge, "messages"] += 1
         return True
+
+    def _store_failed(self, error: StoreError) -> None:
+        self.last_error = str(error)
+        self.counts["", "failures of the store"] += 1
+        self._paused_until = self._clock() + _PAUSE
 
     def _tell(self, batch: Batch) -> None:
         if self._listener is not None:
@@ -182,8 +193,8 @@ class Cloud:
             self._refused(edge, error)
             return True
         except StoreError as error:
-            self.last_error = str(error)
-            return True
+            self._store_failed(error)
+            return False
         self._seen[edge] = time.time()
         if receiving is None or message.sequence != receiving.next or not is_quiet:
             touched[edge, message.tag] = receiving
@@ -245,7 +256,6 @@ class Cloud:
         else:
             return None
         self._receiving[key] = found
-        self._forget_some()
         return found
 
     def _restored(self, stream: Stream) -> Receiving:
@@ -261,7 +271,11 @@ class Cloud:
             _, oldest = self._receiving.popitem(last=False)
             snapshot = oldest.snapshot(now=True) if oldest is not None and oldest.next else None
             if snapshot is not None:
-                self.store.add(Batch(snapshots=[snapshot]))
+                try:
+                    self.store.add(Batch(snapshots=[snapshot]))
+                except StoreError as error:
+                    # It will be brought back from an older snapshot.
+                    self._store_failed(error)
 
     def _key_of(self, edge: str) -> bytes | None:
         if self._keys is None or isinstance(self._keys, bytes):

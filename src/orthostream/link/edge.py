@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthostream.compression import Encoder, Schema, Target
+from orthostream.compression.codecs.registry import MOST_SENSORS
 from orthostream.compression.stream.arguments import check_readings, check_times
 from orthostream.link.authentication import check_key, sign, verify
 from orthostream.link.errors import MessageError
@@ -87,6 +88,10 @@ class Edge:
         self.name = check_edge(name)
         if schema.time is None:
             raise ValueError("an edge needs times: give its schema a time axis.")
+        if len(schema.columns) > MOST_SENSORS:
+            raise ValueError(
+                f"an edge has at most {MOST_SENSORS} sensors, got {len(schema.columns)}: use several edges."
+            )
         if when_full not in POLICIES:
             raise ValueError(f"when_full must be one of {', '.join(POLICIES)}, got {when_full!r}.")
         if not max_delay >= 0.0:
@@ -170,6 +175,7 @@ class Edge:
         """
         rows = check_readings(readings, len(self.schema.columns))
         stamps = np.array(check_times(times, self.schema, len(rows)), dtype=np.int64)
+        self._recording.target.check_readings(rows)
         if len(rows):
             self._recording.add(rows, stamps, mark)
 
@@ -233,9 +239,12 @@ class Edge:
             return
         if boot.generation != self._sending.generation:
             self._sending.begin(boot.generation, boot.acknowledged)
-        again = self._sending.look_at_the_clock()
+        self._sending.look_at_the_clock()
         topic = topic_of_readings(self.name)
         for message in self.outbox.messages(boot.generation, self._sending.next, self._sending.room):
+            if not self._sending.room:
+                return
+            again = self._sending.is_again
             asks = self._sending.sent(len(message.data))
             data = sign(message.data if asks else quiet(message.data), self._key, topic)
             if not self._transport.publish(topic, data, confirmed=not self._sending.answer_every):
@@ -267,9 +276,11 @@ class Edge:
                 self._sending.acknowledged(answer.next)
         elif boot.generation == self._sending.generation:
             self._sending.asked_again()
-        if self._asks_for_restart(boot, answer):
+        now = next((each for each in self.outbox.boots() if each.name == boot.name), None)
+        # An older stream is over once all of it has arrived.
+        if now is not None and self._asks_for_restart(now, answer):
             self._restarted, self._behind = self._clock(), 0
-            self._recording.replace(next(each for each in self.outbox.boots() if each.name == boot.name))
+            self._recording.replace(now)
             self._sending.begin(-1, 0)
             self.counts["restarts asked for"] += 1
 

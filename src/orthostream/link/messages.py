@@ -143,12 +143,14 @@ def read_message(data: bytes) -> Opening | Frames:
             header, *frames = _parts(reader)
             if not frames:
                 raise MessageError("an opening has no frames")
+            if any(each.tag == boot[:TAG_BYTES] for each in replaced):
+                raise MessageError("an opening replaces itself")
             return Opening(boot, generation, header, tuple(frames), replaced)
         tag = reader.take(TAG_BYTES)
         sequence = reader.varint(_LARGEST)
         frames = [reader.rest()] if kind == _FRAME else _parts(reader)
         if sequence == 0:
-            raise MessageError("a message has the number of an opening, and is none")
+            raise MessageError("message 0 of a stream must be an opening")
         return Frames(tag, sequence, tuple(frames))
     except FrameError as error:
         raise MessageError(f"a message is damaged: {error}") from None
@@ -168,7 +170,7 @@ def read_answer(data: bytes) -> Answer:
 
 def _begin(data: bytes, first: int, last: int) -> tuple[int, Reader]:
     if not 1 <= len(data) <= MOST_BYTES:
-        raise MessageError(f"{len(data)} bytes are no message")
+        raise MessageError(f"a message has 1 to {MOST_BYTES} bytes, got {len(data)}")
     version, kind = data[0] >> 4, data[0] & 15
     if version != _VERSION:
         raise MessageError(f"a message is of version {version}, and only version {_VERSION} is known")

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from orthostream.link.receiving import Receiving, read_stored
-from orthostream.link.store import Store
+from orthostream.compression import FrameError
+from orthostream.link.receiving import Decoded, Receiving, read_stored
+from orthostream.link.store import Store, Stream
 
 
 def rebuild(store: Store, *, accelerate: bool | None = None, progress: Callable[[int, int], None] | None = None) -> int:
     """Make all readings of a store again from its messages; return how many samples there were.
 
+    Messages of a stream are all decoded before its readings are touched, so this takes twice the time.
+
     Raises
     ------
     FrameError
-        If a message is damaged; the readings of other streams are complete.
+        If a message is damaged: the readings of its stream stay as they were, those of all others are made again.
     """
     streams = store.streams()
     total = 0
+    damage: list[str] = []
     for done, stream in enumerate(streams):
-        store.clear_readings(stream)
-        receiving = Receiving(stream.edge, stream.boot, accelerate=accelerate)
-        for sequence, data in store.messages(stream):
-            if stream.closed is not None and sequence >= stream.closed:
-                break
-            decoded = receiving.take(read_stored(data))
-            store.add_readings(stream, *decoded)
-        total += receiving.samples
+        try:
+            for _ in _decoded(store, stream, accelerate):
+                pass
+        except FrameError as error:
+            damage.append(f"{stream.edge}, stream {stream.number}: {error}")
+        else:
+            store.clear_readings(stream)
+            for each in _decoded(store, stream, accelerate):
+                store.add_readings(stream, *each)
+                total += len(each.values)
         if progress is not None:
             progress(done + 1, len(streams))
+    if damage:
+        raise FrameError(f"readings of {len(damage)} of {len(streams)} streams stay as they were: {'; '.join(damage)}")
     return total
+
+
+def _decoded(store: Store, stream: Stream, accelerate: bool | None) -> Iterator[Decoded]:
+    receiving = Receiving(stream.edge, stream.boot, accelerate=accelerate)
+    for sequence, data in store.messages(stream):
+        if stream.closed is not None and sequence >= stream.closed:
+            return
+        yield receiving.take(read_stored(data))

@@ -10,7 +10,7 @@ import numpy as np
 from orthostream._typing import FloatArray, IntArray
 from orthostream.compression import Decoder, FrameError
 from orthostream.compression.codecs.codec import SharedDictionary
-from orthostream.compression.stream.header import StreamHeader
+from orthostream.compression.stream.header import MAGIC, StreamHeader
 from orthostream.link.errors import MessageError
 from orthostream.link.messages import Frames, Opening, read_message
 from orthostream.link.store import NewSnapshot, Store, Stream
@@ -60,7 +60,7 @@ class Receiving:
         """Return the state after all stored messages: from the last snapshot, or from the first message."""
         found = cls(stream.edge, stream.boot, accelerate=accelerate)
         snapshot = store.snapshot(stream)
-        if snapshot is not None:
+        if snapshot is not None and snapshot[0] <= stream.next:
             try:
                 found._decoder = Decoder.load(io.BytesIO(snapshot[1]), accelerate=accelerate)
                 found.next, found.samples = snapshot[0], found._decoder.next_sample
@@ -101,11 +101,15 @@ class Receiving:
         """Decode the next message; raise FrameError, with nothing changed, if it does not fit."""
         if message.sequence != self.next:
             raise FrameError(f"message {self.next} is the next, not {message.sequence}")
+        if any(frame[: len(MAGIC)] == MAGIC for frame in message.frames):
+            raise FrameError("a header where a frame must be")
         before = self._decoder.state() if len(message.frames) > 1 and not isinstance(message, Opening) else None
         if isinstance(message, Opening):
             self._decoder.push(message.header)
             if self.header.schema.time is None:
                 raise FrameError("a stream has no times")
+            if not self.header.checksums:
+                raise FrameError("the frames of a stream have no checksums")
         parts = []
         try:
             for frame in message.frames:

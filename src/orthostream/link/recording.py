@@ -35,7 +35,7 @@ _SNAPSHOT_EVERY = 1 << 18
 _NO_KEYS = 1 << 40
 #: What to do when the outbox is full.
 POLICIES = ("refuse", "drop oldest")
-#: A stream ends when this part of the limit waits for its acknowledgement, so that old streams can be dropped.
+#: With "drop oldest", a stream ends after this part of the limit, so that old streams can be dropped.
 _PARTS = 8
 
 

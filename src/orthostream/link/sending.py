@@ -44,7 +44,7 @@ class Sending:
         """Go on with a boot, from its first message that is not acknowledged."""
         self.generation = generation
         self._sizes: list[int] = []
-        self._acknowledged = acknowledged
+        self._acknowledged = self._furthest = acknowledged
         self._wait = _FIRST_WAIT
         self._asks = False
         self._since = self._clock()
@@ -55,9 +55,9 @@ class Sending:
         return self._acknowledged + len(self._sizes)
 
     @property
-    def on_the_way(self) -> int:
-        """Messages that were sent and not answered."""
-        return len(self._sizes)
+    def is_again(self) -> bool:
+        """Whether the next message was sent before."""
+        return self.next < self._furthest
 
     @property
     def room(self) -> int:
@@ -75,6 +75,7 @@ class Sending:
             self._since = now
         self._asks = self._asks or asks
         self._sizes.append(n_bytes)
+        self._furthest = max(self._furthest, self.next)
         return asks
 
     def not_sent(self) -> None:
@@ -103,11 +104,9 @@ class Sending:
         self._asked = -float("inf")
         self._since = self._clock()
 
-    def look_at_the_clock(self) -> bool:
-        """Send again if no answer has come for long; return whether that is so."""
+    def look_at_the_clock(self) -> None:
+        """Send again if no answer has come for long."""
         wait = self._wait if self._asks else max(self._wait, self.answer_every)
-        if not self._sizes or self._clock() - self._since < wait:
-            return False
-        self._wait = min(2.0 * self._wait, _LONGEST_WAIT)
-        self.rewind()
-        return True
+        if self._sizes and self._clock() - self._since >= wait:
+            self._wait = min(2.0 * self._wait, _LONGEST_WAIT)
+            self.rewind()

@@ -59,7 +59,7 @@ def open_database(
     if path != ":memory:":
         _check_size(path)
     with translated(path):
-        address = path if path == ":memory:" or create else f"file:{path}?mode=rw"
+        address = path if path == ":memory:" or create else f"{Path(path).absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(
             address,
             timeout=_SHORT_PATIENCE if exclusive else _PATIENCE,
@@ -76,7 +76,7 @@ def open_database(
             connection.execute("BEGIN IMMEDIATE")
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-            if application == 0 and tables == 0:
+            if create and application == 0 and tables == 0:
                 for statement in schema.split(";"):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")

@@ -54,7 +54,7 @@ class CsvWriter:
         self._file.flush()
 
     def abandon(self) -> None:
-        """Stop: what was written is good for nothing."""
+        """Stop; the file is incomplete and must be discarded."""
 
     def _write(self, rows: FloatArray, times: IntArray | None) -> None:
         columns = [self._texts[column.dtype](rows[:, place]) for place, column in enumerate(self._schema.columns)]

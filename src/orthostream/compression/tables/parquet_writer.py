@@ -81,7 +81,7 @@ class ParquetWriter:
         self._writer.close()
 
     def abandon(self) -> None:
-        """Stop: what was written is good for nothing."""
+        """Stop; the file is incomplete and must be discarded."""
         self._batches = []
         # Left open, it would write its end when it is garbage collected, to a file that may be closed by then.
         with suppress(OSError, ValueError):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+import numpy as np
+
 from orthostream._checks import between, integer, optional_integer
+from orthostream._typing import FloatArray
 from orthostream.compression.targets.target import SAMPLES_PER_FRAME, Target
 
 
@@ -56,6 +59,10 @@ class Paper(Target):
     preset: str | None = None
     rotation_error: float | None = None
     random_state: int | None = None
+
+    def check_readings(self, rows: FloatArray) -> None:
+        if np.isinf(rows).any():
+            raise ValueError("a sparse code cannot carry infinite readings: mark them as missing (NaN).")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_nonzero", integer("n_nonzero", self.n_nonzero))

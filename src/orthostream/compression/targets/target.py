@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from orthostream._typing import FloatArray
 from orthostream.compression.schema import Column
 from orthostream.compression.targets.error_bound import ErrorBound
 
@@ -65,6 +66,10 @@ class Target(ABC):
             raise ValueError(
                 f"{self.key} is for columns of decimals; convert integers to float64, or choose max_error."
             )
+
+    def check_readings(self, rows: FloatArray) -> None:
+        """Raise ValueError if some samples cannot be sent."""
+        return
 
     def bound(self, columns: Sequence[Column]) -> ErrorBound | None:
         """Return the error that it promises of every single reading, None if it promises none."""

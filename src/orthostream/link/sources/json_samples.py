@@ -19,7 +19,7 @@ from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
 TIME = "time"
 #: Sensors of a source at most.
 _MOST_SENSORS = 4096
-#: Numbers that are no readings.
+#: Numbers of this size or more are refused.
 _LARGEST = 1e300
 #: Numbers from these sizes on are milliseconds, microseconds and nanoseconds since 1970, below they are seconds.
 _SCALES = ((Decimal(10) ** 17, 9), (Decimal(10) ** 14, 6), (Decimal(10) ** 11, 3))

@@ -168,11 +168,12 @@ class TailSource(Source):
         ours = os.fstat(self._file.fileno())
         try:
             now = Path(self.path).stat()
+            is_other = (now.st_dev, now.st_ino) != (ours.st_dev, ours.st_ino)
+            other = Path(self.path).open("rb") if is_other else None  # noqa: SIM115 - kept open
         except OSError:
-            # Between the two steps of a rotation.
+            # Between the two steps of a rotation, or not readable yet: look again.
             return
-        if (now.st_dev, now.st_ino) != (ours.st_dev, ours.st_ino):
-            other = Path(self.path).open("rb")  # noqa: SIM115 - kept open
+        if other is not None:
             _log.warning("%s was replaced: going on with the new file", self.path)
             self.count("rotations")
             self._file.close()

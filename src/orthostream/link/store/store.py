@@ -86,6 +86,9 @@ class Chunk(NamedTuple):
 class Store(ABC):
     """Keeps messages, readings and snapshots of decoders; every call is durable when it returns."""
 
+    #: Where it is, without passwords.
+    path: str
+
     @abstractmethod
     def add(self, batch: Batch) -> None:
         """Store a batch, or raise StoreError and store nothing of it."""

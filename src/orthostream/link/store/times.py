@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: Ticks of each unit in a microsecond: numerator and denominator of what turns ticks into microseconds.
+#: Microseconds per tick of each unit, as a fraction.
 _MICROSECONDS = {"ns": (1, 1000), "us": (1, 1), "ms": (1000, 1), "s": (1_000_000, 1)}
 
 

@@ -11,7 +11,7 @@ Handler = Callable[[str, bytes], None]
 
 
 class Transport(ABC):
-    """Carries messages; it may lose, double, delay and reorder them, but for what MQTT promises nothing is assumed.
+    """Carries messages. Users must cope with lost, doubled, delayed and reordered ones.
 
     Attributes
     ----------
