@@ -134,7 +134,8 @@ def test_a_file_arrives_once_and_within_its_bound(tmp_path: Path) -> None:
     check_stored(tmp_path / "store.db", rows, 0.05)
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [2, 8])
 def test_kills_of_both_sides_neither_lose_nor_double(kills: int, tmp_path: Path) -> None:
     """The edge follows a file that grows, and both processes are killed while it does."""
     path, rows = make_table(tmp_path)
@@ -229,7 +230,7 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["edge"], "what to read\\? Name a CSV file"),
+        (["edge"], "no source given: name a CSV file"),
         (["edge", "none.csv"], "there is no file none.csv"),
         (["edge", "bad.csv"], "bad.csv, line 3, column 'a'"),
         (["edge", "untimed.csv"], "no column of times"),

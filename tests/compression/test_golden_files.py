@@ -67,7 +67,8 @@ PROGRAM = Path(__file__).parent / "golden_check.py"
 SOME_OFF, ALL_OFF = ("", "X86_V4 AVX512_ICL AVX512_SPR"), "X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX512F AVX2 FMA3"
 
 
-@pytest.mark.parametrize("features", [*(pytest.param(names, marks=pytest.mark.slow) for names in SOME_OFF), ALL_OFF])
+@pytest.mark.slow
+@pytest.mark.parametrize("features", [*SOME_OFF, ALL_OFF])
 def test_plain_code_gives_the_same_bits_at_every_level_of_instructions(features: str) -> None:
     """In a process of its own, without Numba; NumPy warns of names of features that this machine does not have."""
     result = subprocess.run(

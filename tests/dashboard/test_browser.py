@@ -335,6 +335,7 @@ def test_what_does_not_exist_is_said(city: str, opened: Callable[..., Any]) -> N
         urllib.request.urlopen(request)
 
 
+@pytest.mark.slow
 def test_the_papers_mode_shows_its_dictionary(tmp_path: Path, opened: Callable[..., Any]) -> None:
     folder = tmp_path / "run"
     run = ("--paper", "3", "--hours", "900", "--sensors", "10", "--seconds", "6", "--folder", str(folder))

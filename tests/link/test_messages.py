@@ -23,7 +23,7 @@ OPENINGS = st.builds(
     st.binary(max_size=60),
     PARTS,
     st.lists(st.builds(Replaced, TAGS, NUMBERS), max_size=3).map(tuple),
-)
+).filter(lambda opening: all(each.tag != opening.tag for each in opening.replaced))
 FRAMES = st.builds(Frames, TAGS, st.integers(1, 2**62 - 1), PARTS)
 KEY = bytes(range(16))
 

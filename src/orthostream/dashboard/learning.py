@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from orthostream.compression.codecs.codec import SharedDictionary
-from orthostream.dashboard.view import Learning
+from orthostream.dashboard.view import LearntDictionary
 
 #: Dictionaries and gaps whose times are kept.
 _MOST_SENT, _MOST_GAPS = 1000, 2000
@@ -42,8 +42,8 @@ class LearningRecord:
         if not self._gaps or self._gaps[-1][1] != gap:
             self._gaps.append((time, gap))
 
-    def seen(self) -> Learning | None:
+    def seen(self) -> LearntDictionary | None:
         """Return what is to be shown; None if the edge sends no dictionaries."""
         if self._dictionary is None:
             return None
-        return Learning(self._dictionary.components, self._dictionary.epoch, list(self._sent), list(self._gaps))
+        return LearntDictionary(self._dictionary.components, self._dictionary.epoch, list(self._sent), list(self._gaps))

@@ -9,7 +9,7 @@ from orthostream.compression.schema import Schema, TimeAxis
 from orthostream.compression.tables.time_pattern import TICKS_PER_SECOND
 from orthostream.dashboard.charts import Options, axis_numbers, axis_style, time_style
 from orthostream.dashboard.colours import Colours
-from orthostream.dashboard.view import Learning
+from orthostream.dashboard.view import LearntDictionary
 
 #: Atoms, and sensors, of a dictionary that are drawn.
 MOST_ATOMS = 64
@@ -56,7 +56,7 @@ def atoms_chart(components: FloatArray, schema: Schema, paint: Colours) -> Optio
     }
 
 
-def learning_chart(learning: Learning, axis: TimeAxis | None, paint: Colours) -> Options:
+def learning_chart(learning: LearntDictionary, axis: TimeAxis | None, paint: Colours) -> Options:
     """Return the Frank-Wolfe gap and the epoch over time."""
     is_time = axis is not None and axis.unit in TICKS_PER_SECOND
     gaps, sent = ([[time, value] for time, value in each] for each in (learning.gaps, learning.sent))

@@ -43,7 +43,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Learning:
+class LearntDictionary:
     """A dictionary that an edge learns, and sends now and then.
 
     Attributes
@@ -92,7 +92,7 @@ class EdgeDetail:
         Counters of the link by their names.
     max_error, rmse : float or None
         Of all readings so far, where originals are at hand or the file says so.
-    learning : Learning or None
+    learning : LearntDictionary or None
         In the paper's mode.
     """
 
@@ -109,7 +109,7 @@ class EdgeDetail:
     link: Mapping[str, int | str] = field(default_factory=dict)
     max_error: float | None = None
     rmse: float | None = None
-    learning: Learning | None = None
+    learning: LearntDictionary | None = None
 
 
 @dataclass(frozen=True)

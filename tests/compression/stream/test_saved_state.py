@@ -159,6 +159,7 @@ def places(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(found for key, part in inner for found in places(part, (*path, key)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["max_error", "rmse", "paper"])
 @pytest.mark.filterwarnings("ignore")
 def test_forged_states_with_a_right_checksum(

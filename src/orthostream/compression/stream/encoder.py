@@ -210,9 +210,7 @@ class Encoder:
     def header(self) -> bytes:
         """What a decoder must see first; known after the first frame where it depends on times or readings."""
         if self._header is None:
-            raise ValueError(
-                "the header is known after the first frame: push samples first, or give a period and a stream."
-            )
+            raise ValueError("the header is known after the first frame: push samples, or give a period and a stream.")
         return self._header.to_bytes()
 
     @property
@@ -311,18 +309,13 @@ class Encoder:
         self._verification.set_state(state)
 
     def is_for(self, schema: Schema, target: Target) -> bool:
-        """Return whether a new encoder of this schema and this target would begin as this one did.
-
-        A target that was loaded may look different from the one that was given: `Lossless()` is `MaxError(0)` there.
-        """
+        """Return whether a new encoder of this schema and this target would begin as this one did."""
+        # A target that was loaded may look different from the one that was given: Lossless() is MaxError(0) there.
         mine = self.target.in_header, self._options | self.target.options(0)
         return schema == self.schema and mine == (target.in_header, target.options(0))
 
     def save(self, place: Place | BinaryIO) -> None:
-        """Save the encoder, samples that wait included, to a path or a binary file.
-
-        A loaded one goes on as if nothing had happened, and to the same bytes.
-        """
+        """Save the encoder to a path or a binary file; a loaded one goes on with the same bytes."""
         shared = self.target.options(0)
         options = self._options | {name: shared[name] for name in shared if name not in self.target.in_header}
         SavedEncoder(

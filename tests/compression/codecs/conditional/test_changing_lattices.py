@@ -209,7 +209,7 @@ class TestRefusal:
         with pytest.raises(FrameError, match="cannot change"):
             decoder.decode(change(*(Change(i, Linear(1, 1.0, 10.0)) for i in range(1000))))
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=10, deadline=None)
     @given(st.binary(max_size=40), st.sampled_from([READINGS, UPDATE]))
     def test_any_bytes_are_refused_or_understood(self, body: bytes, kind: int) -> None:
         decoder = codecs(2)[1]
@@ -220,7 +220,7 @@ class TestRefusal:
             return
         assert found.shape[1] == 2
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=10, deadline=None)
     @given(st.data())
     def test_damaged_payloads_are_refused_or_understood(self, data: st.DataObject) -> None:
         first = bytearray(levels_and_floats())
