@@ -11,6 +11,7 @@ import pytest
 from benchmarks import files
 
 
+@pytest.mark.slow
 def test_a_small_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "SIZES", {True: (2_000,), False: ()})
     files.run(argparse.Namespace(quick=True, json=tmp_path / "files.json", figure=None))

@@ -112,6 +112,7 @@ def test_pipes(table: Path, orthostream) -> None:
     assert np.nanmax(np.abs(before - after)) <= 0.25 and np.array_equal(moments, others)
 
 
+@pytest.mark.slow
 def test_parquet_through_pipes(table: Path, orthostream) -> None:
     pytest.importorskip("pyarrow")
     assert compress(table) == 0

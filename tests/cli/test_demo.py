@@ -14,6 +14,8 @@ import pytest
 
 from orthostream.cli.main import main
 
+pytestmark = pytest.mark.xdist_group("demo")
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:

@@ -38,14 +38,14 @@ uncentred = pytest.mark.filterwarnings("ignore::orthostream.dictionary.Uncentred
 
 
 @uncentred
-@parametrize_with_checks([*ESTIMATORS[:2], *ESTIMATORS[-3:]])
+@parametrize_with_checks([ESTIMATORS[1], *ESTIMATORS[-3:]])
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 @pytest.mark.slow
 @uncentred
-@parametrize_with_checks(ESTIMATORS[2:-3], expected_failed_checks=_known_failures)
+@parametrize_with_checks([ESTIMATORS[0], *ESTIMATORS[2:-3]], expected_failed_checks=_known_failures)
 def test_scikit_learn_checks_of_other_presets(estimator: Any, check: Any) -> None:
     check(estimator)
 

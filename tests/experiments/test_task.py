@@ -133,6 +133,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_what_others_finish_is_kept_when_one_fails_in_a_process(tmp_path: Path) -> None:
     script, folder = tmp_path / "script.py", tmp_path / "tasks"
     script.write_text(_FAILING)
@@ -185,7 +186,9 @@ def _processes_of(group: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+@pytest.mark.parametrize(
+    "by", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)], ids=["interrupted", "killed"]
+)
 def test_an_ended_run_leaves_no_process_and_keeps_what_is_done(tmp_path: Path, by: signal.Signals) -> None:
     script = tmp_path / "script.py"
     script.write_text(_SCRIPT)

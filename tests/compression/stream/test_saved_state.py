@@ -58,8 +58,8 @@ def again(side: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "timed"),
     [
-        # These two take longest; without times, the others will do.
-        pytest.param(name, timed, marks=[pytest.mark.slow] * (not timed and name in ("one for each", "relative_error")))
+        # These two take longest; the others will do.
+        pytest.param(name, timed, marks=[pytest.mark.slow] * (name in ("one for each", "relative_error")))
         for name in TARGETS
         for timed in (False, True)
     ],
