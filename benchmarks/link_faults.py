@@ -27,7 +27,7 @@ _SECONDS = {False: 120.0, True: 10.0}
 _CUTS = {False: 400, True: 40}
 _SCHEDULES = {False: 10_000, True: 500}
 #: Bytes from one damaged place to the next: in files at rest, and in logs that SQLite checks by itself.
-_STEPS = {False: (1, 29), True: (997, 2999)}
+_STEPS = {False: (7, 89), True: (997, 2999)}
 _BROKERS = {"Mosquitto": mosquitto, "embedded broker": embedded_broker}
 _SETTINGS = (
     ("Mosquitto", "SQLite"),

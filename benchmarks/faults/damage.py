@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import multiprocessing
 import shutil
 import sqlite3
@@ -18,6 +19,8 @@ import numpy as np
 from orthostream.compression import Column, Decoder, Encoder, FrameError, MaxError, Schema, TimeAxis
 from orthostream.link import Cloud, Edge, LinkError, MemoryBroker, SqliteStore, rebuild
 
+_log = logging.getLogger(__name__)
+
 OUTBOX, STORE = "outbox.db", "store.db"
 SCHEMA = Schema(tuple(Column(f"s{k}") for k in range(3)), TimeAxis("time", "s"))
 BOUND = 0.1
@@ -25,8 +28,8 @@ _SAMPLES = 44
 _RNG = np.random.default_rng(7)
 ROWS = np.round(20.0 + np.cumsum(_RNG.normal(0.0, 0.3, (_SAMPLES, 3)), axis=0), 2)
 TIMES = 1_700_000_000 + 60 * np.arange(_SAMPLES)
-#: What can become of a damaged file; the last is what must not be.
-OUTCOMES = ("refused", "part", "all", "wrong")
+#: What can become of a damaged file; the last two must not be.
+OUTCOMES = ("refused", "part", "all", "wrong", "crashed")
 #: Files in a folder whose power was cut, and in one whose programs have ended.
 _FILES = {
     "outbox, its log": ("cut off", f"{OUTBOX}-wal"),
@@ -50,8 +53,8 @@ class Damaged:
 
     @property
     def is_right(self) -> bool:
-        """Whether no reading was wrong."""
-        return not any(each["wrong"] for each in self.outcomes.values())
+        """Whether no reading was wrong, and no program crashed."""
+        return not any(each["wrong"] or each["crashed"] for each in self.outcomes.values())
 
 
 class _Link:
@@ -131,6 +134,14 @@ def content(folder: Path, subject: str) -> bytes:
 
 def outcome(folder: Path, subject: str, data: bytes, place: Path) -> str:
     """Go on with one of the recorded files replaced, in an empty ``place``; return what came of it."""
+    try:
+        return _outcome(folder, subject, data, place)
+    except Exception:
+        _log.exception("%s of %d bytes", subject, len(data))
+        return "crashed"
+
+
+def _outcome(folder: Path, subject: str, data: bytes, place: Path) -> str:
     if subject in _SNAPSHOTS:
         return _outcome_of_snapshot(folder, subject, data)
     state, name = _FILES[subject]
@@ -216,6 +227,7 @@ def run_damage(step: int, step_of_logs: int, progress: Callable[[int, int, int],
                     results[subject].outcomes[what] += counts
                 done += size
                 if progress is not None:
-                    wrong = sum(counts["wrong"] for each in results.values() for counts in each.outcomes.values())
+                    counters = [counts for each in results.values() for counts in each.outcomes.values()]
+                    wrong = sum(counts["wrong"] + counts["crashed"] for counts in counters)
                     progress(done, wrong, total)
     return list(results.values())

@@ -107,7 +107,7 @@ def edge_words(port: int, *more: str | Path) -> list[str | Path]:
     return ["edge", *more, "--name", "roof", "--broker", f"127.0.0.1:{port}", "--max-error", "0.05"]
 
 
-def test_a_file_arrives_once_and_within_its_bound(tmp_path: Path) -> None:
+def test_a_file_arrives_once_and_within_its_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, rows = make_table(tmp_path)
     port, status = free_port(), free_port()
     with process(*cloud_words(port), "--status-port", str(status), folder=tmp_path) as cloud:
@@ -116,6 +116,10 @@ def test_a_file_arrives_once_and_within_its_bound(tmp_path: Path) -> None:
             with process(*edge_words(port, path), folder=tmp_path) as edge:
                 log = ended(edge)
                 assert told in log and "all of it has arrived" in log
+                assert ("nothing new" in log) == (told[0] == "0")
+        assert main(["cloud", "--store", str(tmp_path / "store.db"), "--broker", f"127.0.0.1:{port}"]) == 2
+        assert main(["cloud", "--rebuild", "--store", str(tmp_path / "store.db")]) == 2
+        assert capsys.readouterr().err.count("another cloud writes to it") == 2
         with urllib.request.urlopen(f"http://127.0.0.1:{status}/health", timeout=10) as answer:
             assert json.load(answer)["healthy"]
         deadline = time.monotonic() + 20.0
@@ -199,7 +203,7 @@ def test_standard_input_offline_and_a_key(tmp_path: Path) -> None:
         edge.send_signal(signal.SIGTERM)
         log = ended(edge)
     entries = [json.loads(line) for line in log.splitlines()]
-    assert entries[-1]["messages left"] == 1 and "stay in roof.outbox" in entries[-1]["message"]
+    assert entries[-1]["messages left"] == 1 and "1 message left in roof.outbox" in entries[-1]["message"]
     assert SECRET not in log
     with process(*cloud_words(port), "--keys-file", "keys", folder=tmp_path) as cloud:
         wait_for(cloud, "connected to")
@@ -237,7 +241,7 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["edge", "good.csv", "--name", "a/b"], "an edge must have a name"),
         (["edge", "good.csv", "--outbox", "no/folder/x"], "there is no folder no/folder"),
         (["edge", "good.csv", "--outbox", "."], "is a folder"),
-        (["edge", "good.csv", "--outbox", "good.csv"], "good.csv: the file is damaged"),
+        (["edge", "good.csv", "--outbox", "good.csv"], "good.csv is not the"),
         (["edge", "good.csv", "--outbox-limit", "1kB"], "limit must be 1048576 bytes or more"),
         (["edge", "good.csv", "--max-delay", "soon"], "'soon' is not a duration"),
         (["edge", "good.csv", "--max-error", "0.1", "--lossless"], "not allowed with argument"),
@@ -259,7 +263,7 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["edge", "--config", "flag.toml"], "follow: must be true or false, got 'yes'"),
         (["cloud", "--shard", "9/8"], "a shard is written as 2/8"),
         (["cloud", "--store", "no/folder/x"], "there is no folder no/folder"),
-        (["cloud", "--store", "good.csv"], "good.csv: the file is damaged"),
+        (["cloud", "--store", "good.csv"], "good.csv is not the"),
         (["cloud", "--keys-file", "good.csv"], "good.csv, line 1: a line has the name of an edge"),
         (["cloud", "--keys-file", "empty"], "holds no keys"),
         (["cloud", "--home-assistant"], "--home-assistant needs --republish"),

@@ -145,12 +145,14 @@ def _explain(configuration: Configuration, values: argparse.Namespace, origins: 
 
 def _rebuild(address: str) -> None:
     from orthostream.link import open_store, rebuild
+    from orthostream.link.store import only_writer
 
     name = _without_password(address)
     with (
         link_trouble(),
         trouble_with(name),
         open_store(address, create=False) as store,
+        only_writer(store),
         compile_notice(),
         LateProgress(f"rebuilding {name}") as progress,
     ):
@@ -161,12 +163,14 @@ def _rebuild(address: str) -> None:
 def _receive(values: argparse.Namespace, keys: bytes | dict[str, bytes] | None, stop: threading.Event) -> None:
     from orthostream.link import Cloud, Shard, open_store
     from orthostream.link.service import CloudService
+    from orthostream.link.store import only_writer
     from orthostream.link.transport.broker_address import BrokerAddress
 
     with ExitStack() as stack, link_trouble(), bad_values():
         address = values.broker
         store = open_store(values.store)
         stack.callback(store.close)
+        stack.enter_context(only_writer(store))
         if values.embedded_broker:
             from orthostream.link.transport.embedded_broker import EmbeddedBroker
 

@@ -65,6 +65,8 @@ class Configuration:
                 raise UserError(
                     f"{path}: a {key} does not belong here; write it to a file and name that: {_SECRETS[name]}"
                 )
+            if isinstance(value, dict):
+                raise UserError(f"{path}: there are no sections like [{key}]: write each setting on a line of its own")
             if name not in self._actions or name in _NOT_IN_FILES:
                 raise UserError(f"{path}: there is no setting {key!r}{self._similar(name)}")
             if name in values:
@@ -122,6 +124,8 @@ def _converted(action: argparse.Action, value: Any) -> Any:
 def _one(action: argparse.Action, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise argparse.ArgumentTypeError(f"must be a text or a number, got {value!r}")
+    if action.type is None and not isinstance(value, str) and action.choices is None:
+        raise argparse.ArgumentTypeError(f"must be a text in quotes, got {value!r}")
     if isinstance(action.type, type) or action.type is None:
         try:
             converted = str(value) if action.type is None else action.type(str(value))

@@ -163,10 +163,10 @@ def _send(values: argparse.Namespace, stop: threading.Event) -> None:
             source_name(values.source),
             values.broker,
         )
-        before = edge.outbox.counts
+        before, waiting = edge.outbox.counts, edge.status()["messages to send"]
         service = EdgeService(edge, source)
         run_service(service, stop, prefix="orthostream_edge", status_port=values.status_port, line=_line)
-        _tell(values, edge, before)
+        _tell(values, edge, before, waiting)
 
 
 def _line(service: EdgeService) -> str:
@@ -182,19 +182,27 @@ def _line(service: EdgeService) -> str:
     return f"{service.edge.name}: " + ", ".join(part for part in parts if part)
 
 
-def _tell(values: argparse.Namespace, edge: Edge, before: dict[str, int]) -> None:
-    """Say what was sent, and what is left."""
+def _tell(values: argparse.Namespace, edge: Edge, before: dict[str, int], waiting: int) -> None:
+    """Say what was sent, and what is left; ``waiting`` is the number of messages that an earlier run left."""
     counts = {name: count - before.get(name, 0) for name, count in edge.outbox.counts.items()}
     readings, n_bytes = counts.get("readings", 0), counts.get("message bytes", 0)
     told = f"{values.name}: {counts.get('samples', 0):,} samples, {readings:,} readings, {n_bytes:,} bytes"
     if readings:
         told += f" ({8 * n_bytes / readings:.3g} bits per reading)"
     left = edge.status()["messages to send"]
-    told += f"; {left} messages stay in {values.outbox} until the next start" if left else "; all of it has arrived"
+    if waiting > left:
+        told += f"; {_messages(waiting - left)} of an earlier run arrived"
+    elif not waiting and not counts.get("samples", 0):
+        told += "; nothing new, all samples were read before"
+    told += f"; {_messages(left)} left in {values.outbox} until the next start" if left else "; all of it has arrived"
     for what in ("samples dropped", "samples lost"):
         if counts.get(what):
             told += f"; {counts[what]:,} {what}"
     _log.info("%s", told, extra={"data": {"counts": counts, "messages left": left}})
+
+
+def _messages(count: int) -> str:
+    return f"{count:,} message" + "s" * (count != 1)
 
 
 def _target(values: argparse.Namespace, schema: Schema) -> Target:

@@ -59,6 +59,9 @@ class PageFrame:
         """Ask the browser for its preferences, show everything, and go on every second."""
         await ui.context.client.connected()
         found = await ui.run_javascript(_PREFERENCES, timeout=10.0)
+        if found is None:
+            # Whoever asked for the page did not run it: a health probe, or a browser that has left.
+            return
         self._prefers_dark = bool(found["dark"])
         if found["theme"] in ("light", "dark"):
             await ui.run_javascript(

@@ -13,6 +13,8 @@ from orthostream.link.errors import StoreError
 _PATIENCE, _SHORT_PATIENCE = 10.0, 0.5
 #: Application id of our files: "orth".
 _APPLICATION = 0x6F727468
+#: What every SQLite file begins with.
+_MAGIC = b"SQLite format 3\0"
 #: Bytes of a page, at least.
 _LEAST_PAGE = 512
 _DAMAGED = "the file is damaged ({}); put it aside and begin with a new one, or bring back a copy"
@@ -38,15 +40,24 @@ def _advice(error: sqlite3.Error) -> str:
     return f"{error} ({name})" if name else str(error)
 
 
-def _check_size(path: str) -> None:
-    """Raise StoreError for a file that was cut within a page: SQLite would take what is missing for zeros."""
+def _check_file(path: str, what: str) -> None:
+    """Raise StoreError for a file of another kind, and for one that was cut off within a page.
+
+    SQLite would take what is missing for zeros.
+    """
     file, log = Path(path), Path(f"{path}-wal")
     size = file.stat().st_size if file.is_file() else 0
     if not size or (log.is_file() and log.stat().st_size):
         # The log has what the file lacks.
         return
     with file.open("rb") as content:
-        page = int.from_bytes(content.read(18)[16:], "big")
+        start = content.read(18)
+    if not start.startswith(_MAGIC[: len(start)]):
+        raise StoreError(
+            f"{path} is not the {what} of a link: it is no SQLite file; "
+            "name another file, or, if it was one, put it aside and bring back a copy"
+        )
+    page = int.from_bytes(start[16:], "big")
     # 65,536 does not fit into the two bytes: it is written as 1.
     if size < _LEAST_PAGE or size % max(page if page > 1 else 65_536, _LEAST_PAGE):
         raise StoreError(f"{path}: {_DAMAGED.format('it was cut off')}")
@@ -57,7 +68,7 @@ def open_database(
 ) -> sqlite3.Connection:
     """Return a connection to a file of ours, which is made if it is not there; raise StoreError for any other file."""
     if path != ":memory:":
-        _check_size(path)
+        _check_file(path, what)
     with translated(path):
         address = path if path == ":memory:" or create else f"{Path(path).absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(
@@ -95,9 +106,11 @@ def _check(connection: sqlite3.Connection, path: str, what: str, version: int) -
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         if application != _APPLICATION:
             raise StoreError(f"{path} is a database of another program")
-        (found,) = connection.execute("SELECT value FROM about WHERE name = 'what'").fetchone()
-        if found != what:
-            raise StoreError(f"{path} is not the {what} of a link, but its {found}")
+        row = connection.execute("SELECT value FROM about WHERE name = 'what'").fetchone()
+        if row is None:
+            raise StoreError(f"{path}: {_DAMAGED.format('it does not say what it is')}")
+        if row[0] != what:
+            raise StoreError(f"{path} is not the {what} of a link, but its {row[0]}")
         (number,) = connection.execute("PRAGMA user_version").fetchone()
         if number != version:
             raise StoreError(f"{path} is of version {number}, and only version {version} is known")

@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "readings.csv"
     place.write_text("time,a\n" + "2017-01-01,1\n" * 1000)
-    with pytest.raises(StoreError, match=r"readings\.csv: the file is damaged"):
+    with pytest.raises(StoreError, match=r"readings\.csv is not the store of a link"):
         SqliteStore(place)
     assert place.read_text().startswith("time,a\n")
     with pytest.raises(StoreError, match="unable to open"):

@@ -15,6 +15,17 @@ LONGEST_LINE = 1_000_000
 #: How .ost files begin, in either version.
 _COMPRESSED = (b"OST\x01", b"OST\x02")
 _FOREIGN_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+#: How files begin that are often given instead of a table.
+_OTHER_FILES = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "ZIP or spreadsheet",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"\xfd7zXZ\0": "xz",
+    b"PAR1": "Parquet",
+    b"SQLite format 3\0": "SQLite",
+    b"\x89PNG": "PNG",
+    b"\x7fELF": "program",
+}
 _MEND = "save the table as UTF-8 text"
 
 
@@ -88,6 +99,9 @@ class LineBlocks:
             raise TableError(f"{self._name}, line 1: this is UTF-16 or UTF-32 text; {_MEND}")
         if text.startswith(_COMPRESSED):
             raise TableError(f"{self._name} is an .ost file: it is compressed already; decompress makes a table of it")
+        for start, kind in _OTHER_FILES.items():
+            if text.startswith(start):
+                raise TableError(f"{self._name} is a {kind} file, not a table of text; unpack or export it first")
         return text.removeprefix(codecs.BOM_UTF8)
 
     def _checked(self, text: bytes, line: int) -> LineBlock:
