@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,4 +75,6 @@ def open_page(view: View, port: int) -> Iterator[str]:
             raise
         raise UserError("the page needs NiceGUI: pip install 'orthostream[dashboard]'") from error
     with link_trouble(), DashboardServer(view, port) as server:
+        if port and not server.address.endswith(f":{port}"):
+            print(f"orthostream: port {port} is taken, the page is at another one", file=sys.stderr)
         yield server.address

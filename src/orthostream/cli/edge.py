@@ -128,8 +128,9 @@ def _explain(configuration: Configuration, values: argparse.Namespace, origins: 
         ended = threading.Event()
         ended.set()
         with open_source(values, values.name, None, ended) as source:
-            _target(values, source.schema)
-            print(f"{values.source} has {len(source.schema.columns)} sensors")
+            target = _target(values, source.schema)
+            print(f"{values.source} has {len(source.schema.columns)} sensors (its first rows were looked at)")
+            print(f"target: {target!r}")
     print("all values are good", file=sys.stderr)
 
 
