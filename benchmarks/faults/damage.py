@@ -1,4 +1,4 @@
-"""Files of a link that were cut or garbled at any byte: refused, or a part of the readings, never a wrong one."""
+"""Files of a link that were cut or garbled at many bytes: refused, or a part of the readings, never a wrong one."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="a database of another program"):
         Outbox(tmp_path / "foreign.db", "roof")
     (tmp_path / "text.db").write_text("no database, but a text that is long enough to be one" * 50)
-    with pytest.raises(StoreError, match="the file is damaged"):
+    with pytest.raises(StoreError, match="is not the outbox of a link: it is no SQLite file"):
         Outbox(tmp_path / "text.db", "roof")
     with pytest.raises(StoreError, match="unable to open"):
         Outbox(tmp_path / "no folder" / "o.db", "roof")

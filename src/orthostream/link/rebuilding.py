@@ -12,7 +12,7 @@ from orthostream.link.store import Store, Stream
 def rebuild(store: Store, *, accelerate: bool | None = None, progress: Callable[[int, int], None] | None = None) -> int:
     """Make all readings of a store again from its messages; return how many samples there were.
 
-    Messages of a stream are all decoded before its readings are touched, so this takes twice the time.
+    All messages are decoded before any reading is touched, so this takes twice the time.
 
     Raises
     ------
@@ -20,21 +20,27 @@ def rebuild(store: Store, *, accelerate: bool | None = None, progress: Callable[
         If a message is damaged: the readings of its stream stay as they were, those of all others are made again.
     """
     streams = store.streams()
-    total = 0
+    intact: list[Stream] = []
     damage: list[str] = []
-    for done, stream in enumerate(streams):
+    for stream in streams:
         try:
             for _ in _decoded(store, stream, accelerate):
                 pass
         except FrameError as error:
             damage.append(f"{stream.edge}, stream {stream.number}: {error}")
         else:
+            intact.append(stream)
+    if not damage:
+        store.clear_all_readings()
+    total = 0
+    for done, stream in enumerate(intact):
+        if damage:
             store.clear_readings(stream)
-            for each in _decoded(store, stream, accelerate):
-                store.add_readings(stream, *each)
-                total += len(each.values)
+        for each in _decoded(store, stream, accelerate):
+            store.add_readings(stream, *each)
+            total += len(each.values)
         if progress is not None:
-            progress(done + 1, len(streams))
+            progress(done + 1, len(intact))
     if damage:
         raise FrameError(f"readings of {len(damage)} of {len(streams)} streams stay as they were: {'; '.join(damage)}")
     return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from orthostream.link import Cloud, StoreError, open_store, rebuild
+from orthostream.link import Cloud, SqliteStore, StoreError, open_store, rebuild
 from orthostream.link.messages import Replaced
 from orthostream.link.store import Batch, Chunk, NewMessage, NewSnapshot, NewStream, Store
 
@@ -417,6 +418,22 @@ class TestOfALink:
         steps: list[tuple[int, int]] = []
         assert rebuild(store, progress=lambda done, total: steps.append((done, total))) == 200
         assert everything(store) == before and steps == [(1, 1)]
+
+    def test_what_lies_under_a_damaged_key_is_forgotten(self, tmp_path: Path) -> None:
+        link = Link(tmp_path)
+        link.push(0, 20)
+        link.run()
+        link.edge.close()
+        link.cloud.close()
+        path = tmp_path / "store.db"
+        connection = sqlite3.connect(path)
+        connection.execute("UPDATE readings SET sensor = sensor + 1000 WHERE sample = 3")
+        connection.commit()
+        with SqliteStore(path) as store:
+            rebuild(store)
+            expect_all(store, 20)
+        assert connection.execute("SELECT COUNT(*) FROM readings WHERE sensor > 1000").fetchone() == (0,)
+        connection.close()
 
     def test_two_clouds_on_one_store_double_nothing(self, place: Place, tmp_path: Path) -> None:
         """Both get every message: whichever is first stores it, the other one fails, reads, and goes on."""

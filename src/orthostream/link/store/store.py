@@ -123,6 +123,11 @@ class Store(ABC):
     def clear_readings(self, stream: Stream) -> None:
         """Forget the readings of a boot; its messages stay."""
 
+    def clear_all_readings(self) -> None:
+        """Forget the readings of all boots; their messages stay."""
+        for stream in self.streams():
+            self.clear_readings(stream)
+
     @abstractmethod
     def add_readings(self, stream: Stream, first_sample: int, values: FloatArray, times: IntArray) -> None:
         """Store readings of a boot whose message is stored already."""
