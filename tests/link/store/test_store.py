@@ -421,7 +421,8 @@ class TestOfALink:
 
     def test_what_lies_under_a_damaged_key_is_forgotten(self, tmp_path: Path) -> None:
         link = Link(tmp_path)
-        link.push(0, 20)
+        link.push(0, 200)
+        link.edge.flush()
         link.run()
         link.edge.close()
         link.cloud.close()
@@ -431,7 +432,7 @@ class TestOfALink:
         connection.commit()
         with SqliteStore(path) as store:
             rebuild(store)
-            expect_all(store, 20)
+            expect_all(store, 200)
         assert connection.execute("SELECT COUNT(*) FROM readings WHERE sensor > 1000").fetchone() == (0,)
         connection.close()
 
