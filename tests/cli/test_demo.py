@@ -119,7 +119,8 @@ def test_what_cannot_be_is_one_line(
 def test_what_cannot_be_shown_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "damaged.ost").write_bytes(b"OST\2 and then nothing that fits")
     (tmp_path / "text.db").write_text("no database, " * 100)
-    for name, message in (("none.db", "there is no file"), ("damaged.ost", "damaged.ost: "), ("text.db", "is not the store of")):
+    messages = {"none.db": "there is no file", "damaged.ost": "damaged.ost: ", "text.db": "text.db is not the store"}
+    for name, message in messages.items():
         assert main(["dashboard", str(tmp_path / name)]) == 2
         error = capsys.readouterr().err
         assert error.startswith("orthostream: ") and message in error and error.count("\n") == 1
