@@ -12,7 +12,8 @@ from orthostream.link.store import Store, Stream
 def rebuild(store: Store, *, accelerate: bool | None = None, progress: Callable[[int, int], None] | None = None) -> int:
     """Make all readings of a store again from its messages; return how many samples there were.
 
-    All messages are decoded before any reading is touched, so this takes twice the time.
+    All messages are decoded before any reading is touched, so this takes twice the time. A rebuild that was
+    interrupted leaves readings out; the next one makes all of them again.
 
     Raises
     ------
@@ -20,9 +21,10 @@ def rebuild(store: Store, *, accelerate: bool | None = None, progress: Callable[
         If a message is damaged: the readings of its stream stay as they were, those of all others are made again.
     """
     streams = store.streams()
+    steps = 2 * len(streams)
     intact: list[Stream] = []
     damage: list[str] = []
-    for stream in streams:
+    for done, stream in enumerate(streams, 1):
         try:
             for _ in _decoded(store, stream, accelerate):
                 pass
@@ -30,17 +32,19 @@ def rebuild(store: Store, *, accelerate: bool | None = None, progress: Callable[
             damage.append(f"{stream.edge}, stream {stream.number}: {error}")
         else:
             intact.append(stream)
+        if progress is not None:
+            progress(done, steps)
     if not damage:
         store.clear_all_readings()
     total = 0
-    for done, stream in enumerate(intact):
+    for done, stream in enumerate(intact, steps - len(intact) + 1):
         if damage:
             store.clear_readings(stream)
         for each in _decoded(store, stream, accelerate):
             store.add_readings(stream, *each)
             total += len(each.values)
         if progress is not None:
-            progress(done + 1, len(intact))
+            progress(done, steps)
     if damage:
         raise FrameError(f"readings of {len(damage)} of {len(streams)} streams stay as they were: {'; '.join(damage)}")
     return total
