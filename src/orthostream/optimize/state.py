@@ -9,6 +9,11 @@ import numpy as np
 
 from orthostream._typing import FloatArray
 from orthostream.optimize.array_block import ArrayBlock
+from orthostream.optimize.tall import PolarFactor
+from orthostream.optimize.tall.polar_factor import as_polar_factor
+
+#: Before the names of a polar factor's arrays.
+_FACTOR = "x/"
 
 
 class State(NamedTuple):
@@ -17,7 +22,7 @@ class State(NamedTuple):
     t: int
     """Steps taken."""
     x: FloatArray
-    """The current point, in double precision."""
+    """The current point, in double precision; a `PolarFactor` if the gradient is a `TallMatrix`."""
     memory: ArrayBlock
     """The memory of the estimate."""
     oracle: FloatArray | float
@@ -28,14 +33,26 @@ class State(NamedTuple):
     @property
     def gradient(self) -> FloatArray:
         """The estimate of the gradient after the last step."""
-        return self.memory["gradient"]
+        factor = as_polar_factor(self.x)
+        return self.memory["gradient"] if factor is None else factor.matrix.dense()
 
     def to_arrays(self) -> dict[str, FloatArray]:
         """Return the state as named arrays, to be saved with `numpy.savez`; `StochasticFrankWolfe.restore` reads it."""
-        arrays = {"t": np.asarray(self.t), "x": self.x, "oracle": np.asarray(self.oracle)}
+        arrays = {"t": np.asarray(self.t), "oracle": np.asarray(self.oracle)}
+        factor = as_polar_factor(self.x)
+        if factor is None:
+            arrays["x"] = self.x
+        else:
+            arrays |= {f"{_FACTOR}{name}": array for name, array in factor.to_arrays().items()}
         if self.average is not None:
             arrays["average"] = self.average
         return arrays | {f"memory/{name}": np.asarray(array) for name, array in self.memory.items()}
+
+
+def polar_factor(arrays: Mapping[str, FloatArray]) -> PolarFactor | None:
+    """Return the point among the arrays that `State.to_arrays` wrote, if it is a polar factor."""
+    parts = {name.removeprefix(_FACTOR): array for name, array in arrays.items() if name.startswith(_FACTOR)}
+    return PolarFactor.from_arrays(parts) if parts else None
 
 
 def named_arrays(arrays: Mapping[str, FloatArray]) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
@@ -46,7 +63,9 @@ def named_arrays(arrays: Mapping[str, FloatArray]) -> tuple[dict[str, FloatArray
     named = {name: np.asarray(array, dtype=float) for name, array in arrays.items()}
     if "gradient" in named:
         named = _renamed(named)
-    missing = {"t", "x", "oracle"} - set(named)
+    missing = {"t", "oracle"} - set(named)
+    if not any(name == "x" or name.startswith(_FACTOR) for name in named):
+        missing.add("x")
     if missing:
         raise ValueError(f"these arrays are no solver state: {', '.join(sorted(missing))} missing.")
     memory = {name.removeprefix("memory/"): array for name, array in named.items() if name.startswith("memory/")}

@@ -22,7 +22,8 @@ from orthostream.optimize.objectives.base import Batch, Objective, batch_size
 from orthostream.optimize.post_step import PostStep
 from orthostream.optimize.schedules import Schedule
 from orthostream.optimize.sets import ConvexSet
-from orthostream.optimize.state import State, named_arrays
+from orthostream.optimize.state import State, named_arrays, polar_factor
+from orthostream.optimize.tall import PolarFactor
 
 _DOUBLE = np.dtype(np.float64)
 
@@ -100,8 +101,14 @@ class StochasticFrankWolfe:
                     f"{name} needs points of {other.core_ndim}: they cannot be combined."
                 )
 
-    def init(self, x: ArrayLike) -> State:
+    def init(self, x: ArrayLike | PolarFactor) -> State:
         """Return the state before the first step, from a feasible point or a stack of them."""
+        if isinstance(x, PolarFactor):
+            self.feasible.check_shape(x.shape)
+            if self.average:
+                raise ValueError("a PolarFactor is never formed, so its points cannot be averaged.")
+            factor: Any = x
+            return State(0, factor, self.estimate.begin(factor), self.feasible.memory(factor))
         given = np.asarray(x)
         point = np.array(given, dtype=float, order="C")
         tolerance = 1e-4 if given.dtype == np.float32 else 1e-8
@@ -204,7 +211,8 @@ class StochasticFrankWolfe:
     def restore(self, arrays: dict[str, FloatArray]) -> State:
         """Return the state that `State.to_arrays` turned into arrays, bit for bit."""
         named, memory = named_arrays(arrays)
-        x = np.ascontiguousarray(named["x"])
+        factor = polar_factor(arrays)
+        x: Any = np.ascontiguousarray(named["x"]) if factor is None else factor
         oracle = named["oracle"] if named["oracle"].ndim else float(named["oracle"])
         return State(int(named["t"]), x, self.estimate.restored(memory, x), oracle, named.get("average"))
 

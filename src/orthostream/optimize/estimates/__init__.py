@@ -7,6 +7,7 @@ from orthostream.optimize.estimates.mixed_memories import MixedMemories
 from orthostream.optimize.estimates.replay import Replay
 from orthostream.optimize.estimates.running_mean import RunningMean
 from orthostream.optimize.estimates.sparse_eigenvectors import SparseEigenvectors
+from orthostream.optimize.estimates.sparse_running_mean import SparseRunningMean
 from orthostream.optimize.estimates.subspace import InSubspace
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "Report",
     "RunningMean",
     "SparseEigenvectors",
+    "SparseRunningMean",
 ]

@@ -7,6 +7,7 @@ from orthostream.optimize.objectives.lp_contrast import LpContrast
 from orthostream.optimize.objectives.rank_weighted_energy import RankWeightedEnergy
 from orthostream.optimize.objectives.sparse_pca import SparsePCAObjective
 from orthostream.optimize.objectives.spike_and_slab import SpikeAndSlab
+from orthostream.optimize.objectives.top_energy import TopEnergy
 
 __all__ = [
     "Batch",
@@ -18,4 +19,5 @@ __all__ = [
     "RankWeightedEnergy",
     "SparsePCAObjective",
     "SpikeAndSlab",
+    "TopEnergy",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,13 +13,16 @@ from orthostream.optimize.polar_decomposition import polar
 from orthostream.optimize.polar_decomposition.chosen_path import ORACLE
 from orthostream.optimize.polar_decomposition.exact import thin_svd
 from orthostream.optimize.sets.base import ConvexSet, as_float
+from orthostream.optimize.tall import PolarFactor
+from orthostream.optimize.tall.tall_matrix import as_tall_matrix
 
 
 class SpectralBall(ConvexSet):
     """All N x K matrices, K <= N, whose singular values are at most ``radius``.
 
     Its oracle is minus the polar factor of the gradient, times the radius (Lemma 3). A rank-deficient gradient has many
-    minimisers; `oracle` then returns the one nearest to the current point.
+    minimisers; `oracle` then returns the one nearest to the current point. Where the gradient is a `TallMatrix`, the
+    answer is a `PolarFactor`, which is never formed.
 
     Examples
     --------
@@ -35,12 +38,18 @@ class SpectralBall(ConvexSet):
         self.radius = positive("radius", radius)
 
     def lmo(self, gradient: FloatArray) -> FloatArray:
+        tall = as_tall_matrix(gradient)
+        if tall is not None:
+            factor: Any = PolarFactor(tall, -self.radius)
+            return factor  # type: ignore[no-any-return]
         vertex = polar(gradient, sign=-1.0)[0] * self.radius
         return vertex.astype(as_float(gradient).dtype, copy=False)
 
     def oracle(
         self, gradient: FloatArray, x: FloatArray, memory: FloatArray | float
     ) -> tuple[FloatArray, FloatArray | float]:
+        if as_tall_matrix(gradient) is not None:
+            return self.lmo(gradient), memory
         vertex, memory = polar(gradient, near=x, low=memory, sign=-1.0)
         return (vertex if self.radius == 1.0 else vertex * self.radius), memory
 

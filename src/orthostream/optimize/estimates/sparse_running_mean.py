@@ -1,0 +1,93 @@
+"""The running mean of gradients of sparse samples, on points whose size does not matter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orthostream._typing import FloatArray
+from orthostream.optimize.array_block import ArrayBlock, Layout
+from orthostream.optimize.estimates.base import GradientEstimate
+from orthostream.optimize.objectives.base import Batch, mean_factors
+from orthostream.optimize.objectives.contrast import Contrast
+from orthostream.optimize.schedules import MeanThenForget, Schedule
+from orthostream.optimize.tall import PolarFactor
+from orthostream.optimize.tall.polar_factor import as_polar_factor
+from orthostream.optimize.tall.sparse_rows import as_sparse_rows
+
+
+class SparseRunningMean(GradientEstimate):
+    """`RunningMean` of a contrast for sparse samples of many features and few atoms.
+
+    The gradient is a `TallMatrix` and the point its `PolarFactor`. A step touches the rows of the mini-batch's
+    features and the K x K Gram matrix; nothing else, however many features there are. Every step goes all the way to
+    the oracle's vertex (gamma = 1): the point is minus the polar factor of the gradient, and the gradient is kept in
+    it. A step writes to the memory of the state before it, which can then no longer be used.
+
+    Parameters
+    ----------
+    objective : Contrast
+    schedule : Schedule, default MeanThenForget(2000)
+        Its gamma must be 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from orthostream.optimize import PolarStep, SpectralBall, StochasticFrankWolfe, TopEnergy
+    >>> rng = np.random.default_rng(0)
+    >>> solver = StochasticFrankWolfe(SpectralBall(), SparseRunningMean(TopEnergy(1)), post_step=PolarStep())
+    >>> rows = sparse.random_array((50, 10_000), density=0.001, random_state=rng)
+    >>> state = solver.init(PolarFactor.random(rows, 4, rng))
+    >>> state = solver.step(state, rows)
+    >>> (rows @ state.x).shape
+    (50, 4)
+    """
+
+    def __init__(self, objective: Contrast, schedule: Schedule | None = None) -> None:
+        self.objective: Contrast = objective
+        self.schedule = MeanThenForget(2000.0) if schedule is None else schedule
+        self.power = self.degree = float(getattr(objective, "degree", 2.0))
+
+    def layout(self, shape: tuple[int, ...]) -> Layout:
+        return Layout(steps=())
+
+    def begin(self, x: FloatArray) -> ArrayBlock:
+        _factor(x)
+        return self.layout(x.shape).zeros(())
+
+    def update(
+        self, memory: ArrayBlock, x: FloatArray, batch: Batch, weights: FloatArray | None
+    ) -> tuple[FloatArray, float, ArrayBlock]:
+        factor = _factor(x)
+        t = int(memory["steps"]) + 1
+        rows = as_sparse_rows(batch, factor.dtype)
+        rho, gamma = self.schedule.weights(t, rows.shape[0])
+        if gamma != 1.0:
+            raise ValueError(f"{self.schedule!r} has gamma = {gamma:g}: SparseRunningMean needs a gamma of 1.")
+        score = self.objective.score(rows @ factor)
+        factors = mean_factors(rows, weights)
+        score *= factors if isinstance(factors, float) else factors[:, None].astype(score.dtype)
+        if not np.isfinite(score).all():
+            raise ValueError(f"the gradient at step {t} is not finite: look for NaN or infinity in the mini-batch.")
+        gradient: Any = factor.matrix.mixed(rho, rows, score)
+        return gradient, 1.0, memory.layout.block((), {"steps": float(t)})
+
+    def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
+        return memory  # a polar factor does not depend on the scale of the gradient
+
+    def energy(self, memory: ArrayBlock) -> FloatArray | None:
+        return None
+
+    def energies(self, memory: ArrayBlock, x: FloatArray) -> FloatArray:
+        factor = _factor(x)
+        return np.asarray(-(factor.right * factor.matrix.gram).sum(axis=0))
+
+
+def _factor(x: FloatArray) -> PolarFactor:
+    """Return the point, which must be a polar factor."""
+    factor = as_polar_factor(x)
+    if factor is None:
+        raise TypeError("SparseRunningMean needs a PolarFactor to start from, for instance PolarFactor.random(...).")
+    return factor

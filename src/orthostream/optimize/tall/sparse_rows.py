@@ -1,0 +1,66 @@
+"""A mini-batch of sparse rows, with the columns that it touches."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from orthostream._typing import FloatArray
+
+
+class SparseRows:
+    """Sparse rows of many columns, stored over the few columns that have an entry.
+
+    Parameters
+    ----------
+    rows : SciPy sparse matrix or array
+        Samples in rows. It is not changed.
+    dtype : the type of the entries, default that of the rows
+
+    Attributes
+    ----------
+    shape : (samples, columns) of the whole matrix
+    touched : the columns with an entry, ascending
+    entries : CSR matrix (samples, touched columns)
+
+    Examples
+    --------
+    >>> rows = SparseRows(sparse.csr_array(([1.0, 2.0], ([0, 1], [7, 3])), shape=(2, 1000)))
+    >>> rows.shape, rows.touched.tolist(), rows.entries.toarray().tolist()
+    ((2, 1000), [3, 7], [[0.0, 1.0], [2.0, 0.0]])
+    """
+
+    def __init__(self, rows: Any, dtype: Any = None) -> None:
+        matrix = sparse.csr_array(rows)
+        self.shape: tuple[int, int] = matrix.shape
+        places: NDArray[np.intp]
+        self.touched, places = np.unique(matrix.indices, return_inverse=True)
+        values = matrix.data.astype(matrix.dtype if dtype is None else dtype, copy=False)
+        if values.dtype.kind != "f":
+            values = values.astype(float)
+        self.entries = sparse.csr_array(
+            (values, places.astype(np.int32), matrix.indptr), shape=(matrix.shape[0], len(self.touched))
+        )
+
+    @cached_property
+    def columns(self) -> Any:
+        """The transpose of `entries`, as a CSR matrix: multiplying it runs over its rows."""
+        return sparse.csr_array(self.entries.T)
+
+    def inner_products(self, weights: FloatArray) -> FloatArray:
+        """Return weights' Y Y' weights for the rows Y, which takes no product as large as the columns.
+
+        >>> SparseRows(sparse.eye_array(2)).inner_products(np.array([[1.0], [2.0]]))
+        array([[5.]])
+        """
+        found: FloatArray = weights.T @ ((self.entries @ self.columns) @ weights)
+        return found
+
+
+def as_sparse_rows(batch: Any, dtype: Any) -> SparseRows:
+    """Return sparse rows unchanged, and any matrix as sparse rows."""
+    return batch if isinstance(batch, SparseRows) else SparseRows(batch, dtype)
