@@ -14,12 +14,12 @@ from orthostream._compile import can_compile
 from orthostream._typing import FloatArray
 from orthostream.optimize.array_block import ArrayBlock
 from orthostream.optimize.callbacks import Callback, Progress, Result, Status, notify
-from orthostream.optimize.estimates import GradientEstimate
+from orthostream.optimize.estimates import GradientEstimate, SparseRunningMean
 from orthostream.optimize.estimates.given import check_part, estimate_of
 from orthostream.optimize.gap import frank_wolfe_gap
 from orthostream.optimize.kernel import CompiledStep, compiled_step
 from orthostream.optimize.objectives.base import Batch, Objective, batch_size
-from orthostream.optimize.post_step import PostStep
+from orthostream.optimize.post_step import PolarStep, PostStep
 from orthostream.optimize.schedules import Schedule
 from orthostream.optimize.sets import ConvexSet
 from orthostream.optimize.state import State, named_arrays, polar_factor
@@ -104,10 +104,13 @@ class StochasticFrankWolfe:
     def init(self, x: ArrayLike | PolarFactor) -> State:
         """Return the state before the first step, from a feasible point or a stack of them."""
         if isinstance(x, PolarFactor):
-            self.feasible.check_shape(x.shape)
+            factor: Any = x
             if self.average:
                 raise ValueError("a PolarFactor is never formed, so its points cannot be averaged.")
-            factor: Any = x
+            if not isinstance(self.estimate, SparseRunningMean) or not isinstance(self.post_step, PolarStep):
+                raise ValueError("a PolarFactor only goes with SparseRunningMean and PolarStep.")
+            self.feasible.check_shape(x.shape)
+            self.post_step.check_start(self.feasible, factor)
             return State(0, factor, self.estimate.begin(factor), self.feasible.memory(factor))
         given = np.asarray(x)
         point = np.array(given, dtype=float, order="C")

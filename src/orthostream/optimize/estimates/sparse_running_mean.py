@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from orthostream._typing import FloatArray
 from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate
+from orthostream.optimize.estimates.given import check_part
 from orthostream.optimize.objectives.base import Batch, mean_factors
 from orthostream.optimize.objectives.contrast import Contrast
 from orthostream.optimize.schedules import MeanThenForget, Schedule
 from orthostream.optimize.tall import PolarFactor
 from orthostream.optimize.tall.polar_factor import as_polar_factor
-from orthostream.optimize.tall.sparse_rows import as_sparse_rows
+from orthostream.optimize.tall.sparse_rows import SparseRows, as_sparse_rows
 
 
 class SparseRunningMean(GradientEstimate):
@@ -24,6 +26,9 @@ class SparseRunningMean(GradientEstimate):
     features and the K x K Gram matrix; nothing else, however many features there are. Every step goes all the way to
     the oracle's vertex (gamma = 1): the point is minus the polar factor of the gradient, and the gradient is kept in
     it. A step writes to the memory of the state before it, which can then no longer be used.
+
+    Atoms that are still empty, as at the start of a stream that repeats itself, are filled with random mixtures of the
+    samples. Otherwise the steps are those of `RunningMean`.
 
     Parameters
     ----------
@@ -46,6 +51,7 @@ class SparseRunningMean(GradientEstimate):
     """
 
     def __init__(self, objective: Contrast, schedule: Schedule | None = None) -> None:
+        check_part(objective, ("value", "gradient", "score"), "objective", "Contrast")
         self.objective: Contrast = objective
         self.schedule = MeanThenForget(2000.0) if schedule is None else schedule
         self.power = self.degree = float(getattr(objective, "degree", 2.0))
@@ -66,13 +72,38 @@ class SparseRunningMean(GradientEstimate):
         rho, gamma = self.schedule.weights(t, rows.shape[0])
         if gamma != 1.0:
             raise ValueError(f"{self.schedule!r} has gamma = {gamma:g}: SparseRunningMean needs a gamma of 1.")
-        score = self.objective.score(rows @ factor)
         factors = mean_factors(rows, weights)
-        score *= factors if isinstance(factors, float) else factors[:, None].astype(score.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            coefficients = rows @ factor
+            score = self.objective.score(coefficients)
+            if factor.empty.size:
+                score = score + self._filling(t, rows, coefficients, factor)
+            score *= factors if isinstance(factors, float) else factors[:, None].astype(score.dtype)
         if not np.isfinite(score).all():
             raise ValueError(f"the gradient at step {t} is not finite: look for NaN or infinity in the mini-batch.")
         gradient: Any = factor.matrix.mixed(rho, rows, score)
         return gradient, 1.0, memory.layout.block((), {"steps": float(t)})
+
+    def _filling(self, t: int, rows: SparseRows, coefficients: FloatArray, factor: PolarFactor) -> FloatArray:
+        """Return random weights for the atoms that are still empty.
+
+        A point of lower rank stays one: where it is zero, so is its gradient. Therefore samples are mixed into the
+        empty directions, each with the size of what the point leaves of it.
+        """
+        left = np.asarray(rows.entries.power(2).sum(axis=1)) - np.square(coefficients).sum(axis=1)
+        sizes = np.maximum(left, 0.0) ** (0.5 * (self.degree - 1.0))
+        draws = np.random.default_rng(t).standard_normal((len(sizes), factor.empty.shape[1]))
+        filling: FloatArray = (sizes[:, None] * draws) @ factor.empty.T / np.sqrt(factor.empty.shape[1])
+        return filling.astype(coefficients.dtype)
+
+    def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:
+        if as_polar_factor(x) is None:
+            raise ValueError("these arrays are no state of SparseRunningMean: they hold no polar factor.")
+        memory = super().restored(arrays, x)
+        steps = float(memory["steps"])
+        if not (steps >= 0.0 and steps.is_integer()):
+            raise ValueError(f"these arrays are no state of SparseRunningMean: it has taken {steps} steps.")
+        return memory
 
     def rescaled(self, memory: ArrayBlock, factor: float) -> ArrayBlock:
         return memory  # a polar factor does not depend on the scale of the gradient

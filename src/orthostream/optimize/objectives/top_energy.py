@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orthostream import _checks
-from orthostream._typing import FloatArray
+from orthostream._typing import BoolArray, FloatArray
 from orthostream.optimize.objectives.contrast import Contrast
 
 
@@ -38,7 +38,7 @@ class TopEnergy(Contrast):
         return np.where(is_largest(np.abs(z), self.count), z, z.dtype.type(0))
 
 
-def is_largest(sizes: FloatArray, count: int) -> FloatArray:
+def is_largest(sizes: FloatArray, count: int) -> BoolArray:
     """Return which numbers are among the ``count`` largest along the last axis; those equal to the last one count too.
 
     >>> is_largest(np.array([[1.0, 3.0, 2.0]]), 2)

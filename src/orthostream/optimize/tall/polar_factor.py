@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthostream._typing import FloatArray
 from orthostream.optimize.tall.sparse_rows import as_sparse_rows
 from orthostream.optimize.tall.tall_matrix import TallMatrix
 
-#: Eigenvalues of the Gram matrix are raised by this part of the largest: directions that the stream has not filled yet
-#: hold only rounding.
-_FLOOR = 1e-6
+#: Eigenvalues of the Gram matrix below this part of the largest are rounding, by the size of an entry in bytes: the
+#: stream has not filled those directions yet.
+_FLOORS = {4: 1e-6, 8: 1e-12}
+
+#: The most entries of a factor that is read from a file: 16 GB in single precision.
+_MOST_ENTRIES = 2**32
 
 
 class PolarFactor:
@@ -45,9 +49,11 @@ class PolarFactor:
     def __init__(self, matrix: TallMatrix, sign: float = 1.0) -> None:
         self.matrix = matrix
         values, vectors = np.linalg.eigh(matrix.gram)
-        top = float(values[-1])
-        roots = (np.maximum(values, 0.0) + _FLOOR * top) ** -0.5 if top > 0.0 else np.zeros_like(values)
+        least = _FLOORS[matrix.dtype.itemsize] * float(values[-1])
+        roots = np.maximum(values, least) ** -0.5 if least > 0.0 else np.zeros_like(values)
         self.right: FloatArray = sign * ((vectors * roots) @ vectors.T)
+        self.empty: FloatArray = vectors[:, values <= least]
+        """Orthonormal mixtures of atoms, in columns, that no sample has filled yet."""
 
     @classmethod
     def random(cls, batch: Any, n_columns: int, random_state: np.random.Generator, dtype: Any = np.float32) -> Self:
@@ -72,6 +78,10 @@ class PolarFactor:
             return np.asarray(batch @ self.matrix.dense() @ self.right)
         return np.asarray(self.matrix.product(as_sparse_rows(batch, self.dtype)) @ self.right.astype(self.dtype))
 
+    def rows(self, index: NDArray[np.intp]) -> FloatArray:
+        """Return some rows in the type of the stored ones."""
+        return np.asarray(self.matrix.stored(index) @ self.right.astype(self.dtype))
+
     def dense(self, index: Any = slice(None)) -> FloatArray:
         """Return some rows, by default all, in double precision."""
         return self.matrix.dense(index) @ self.right
@@ -86,8 +96,13 @@ class PolarFactor:
     def copy(self) -> Self:
         """Return a factor of its own, which later steps leave alone."""
         made = type(self).__new__(type(self))
-        made.matrix, made.right = self.matrix.copy(), self.right.copy()
+        made.matrix, made.right, made.empty = self.matrix.copy(), self.right.copy(), self.empty.copy()
         return made
+
+    def without(self, index: NDArray[np.intp]) -> Self:
+        """Return the polar factor of the matrix with some rows set to zero."""
+        sign = -1.0 if np.trace(self.right) < 0.0 else 1.0
+        return type(self)(self.matrix.without(index), sign)
 
     def to_arrays(self) -> dict[str, FloatArray]:
         """Return the factor as named arrays; only rows that are not zero are kept."""
@@ -100,25 +115,66 @@ class PolarFactor:
             "scale": np.asarray(matrix.scale),
             "gram": matrix.gram,
             "right": self.right,
+            "empty": self.empty,
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Return the factor that `to_arrays` turned into arrays, bit for bit."""
-        stored = arrays["rows"]
-        rows, columns = (int(length) for length in arrays["shape"])
-        used = arrays["used"].astype(np.intp)
-        square = (columns, columns)
-        wrong = stored.shape != (len(used), columns) or stored.dtype.kind != "f" or rows < columns
-        wrong = wrong or arrays["gram"].shape != square or arrays["right"].shape != square
-        if wrong or (len(used) and not 0 <= int(used.min()) <= int(used.max()) < rows):
-            raise ValueError("these arrays are no polar factor: their shapes do not fit.")
-        full = np.zeros((rows, columns), dtype=stored.dtype)
+        stored, shape, used, scale, gram, right, empty = _checked(arrays)
+        full = np.zeros(shape, dtype=stored.dtype)
         full[used] = stored
         made = cls.__new__(cls)
-        made.matrix = TallMatrix(full, float(arrays["scale"]), np.asarray(arrays["gram"], dtype=float))
-        made.right = np.asarray(arrays["right"], dtype=float)
+        made.matrix = TallMatrix(full, scale, gram)
+        made.right, made.empty = right, empty
         return made
+
+
+class _Checked(NamedTuple):
+    """The arrays of a factor, of the right types and shapes."""
+
+    rows: FloatArray
+    shape: tuple[int, int]
+    used: NDArray[np.intp]
+    scale: float
+    gram: FloatArray
+    right: FloatArray
+    empty: FloatArray
+
+
+def _checked(arrays: Mapping[str, FloatArray]) -> _Checked:
+    """Return the arrays that `to_arrays` made, or raise ValueError if it did not make them."""
+    named = {}
+    for name in ("shape", "used", "rows", "scale", "gram", "right", "empty"):
+        if name not in arrays:
+            raise ValueError(f"these arrays are no polar factor: {name} is missing.")
+        named[name] = array = np.asarray(arrays[name])
+        if array.dtype.kind != "f" or array.dtype.itemsize not in _FLOORS or not np.isfinite(array).all():
+            raise ValueError(f"these arrays are no polar factor: {name} does not hold finite numbers.")
+    shape, used = (_whole_numbers(name, named[name]) for name in ("shape", "used"))
+    if len(shape) != 2 or not 1 <= shape[1] <= shape[0] or int(shape[0]) * int(shape[1]) > _MOST_ENTRIES:
+        raise ValueError(f"these arrays are no polar factor: their shape is {shape.tolist()}.")
+    rows, columns = int(shape[0]), int(shape[1])
+    if len(used) and (used[-1] >= rows or (np.diff(used) <= 0).any()):
+        raise ValueError(f"these arrays are no polar factor: used must ascend from 0 to at most {rows - 1}.")
+    square, filled = (columns, columns), named["empty"].shape
+    wanted = {"rows": (len(used), columns), "scale": (), "gram": square, "right": square}
+    wanted["empty"] = (columns, min(filled[1], columns) if len(filled) == 2 else 0)
+    for name, expected in wanted.items():
+        if named[name].shape != expected:
+            raise ValueError(f"these arrays are no polar factor: {name} has shape {named[name].shape}, not {expected}.")
+    scale = float(named["scale"])
+    if scale <= 0.0:
+        raise ValueError(f"these arrays are no polar factor: their scale is {scale:g}.")
+    gram, right, empty = (named[name].astype(float) for name in ("gram", "right", "empty"))
+    return _Checked(named["rows"], (rows, columns), used, scale, gram, right, empty)
+
+
+def _whole_numbers(name: str, values: FloatArray) -> NDArray[np.intp]:
+    """Return a vector of numbers from 0 to below 2^53 as integers."""
+    if values.ndim != 1 or (values != np.floor(values)).any() or (values < 0.0).any() or (values >= 2.0**53).any():
+        raise ValueError(f"these arrays are no polar factor: {name} does not hold whole numbers.")
+    return values.astype(np.intp)
 
 
 def as_polar_factor(point: object) -> PolarFactor | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ class SparseRows:
     Attributes
     ----------
     shape : (samples, columns) of the whole matrix
-    touched : the columns with an entry, ascending
+    touched : the columns with an entry, each once
     entries : CSR matrix (samples, touched columns)
 
     Examples
@@ -36,8 +36,11 @@ class SparseRows:
 
     def __init__(self, rows: Any, dtype: Any = None) -> None:
         matrix = sparse.csr_array(rows)
+        if matrix.ndim != 2:
+            raise ValueError(f"sparse rows must be a matrix, got an array of shape {matrix.shape}.")
         self.shape: tuple[int, int] = matrix.shape
         places: NDArray[np.intp]
+        self.touched: NDArray[np.integer[Any]]
         self.touched, places = np.unique(matrix.indices, return_inverse=True)
         values = matrix.data.astype(matrix.dtype if dtype is None else dtype, copy=False)
         if values.dtype.kind != "f":
@@ -45,6 +48,17 @@ class SparseRows:
         self.entries = sparse.csr_array(
             (values, places.astype(np.int32), matrix.indptr), shape=(matrix.shape[0], len(self.touched))
         )
+
+    @classmethod
+    def over(cls, shape: tuple[int, int], touched: NDArray[np.integer[Any]], entries: Any) -> Self:
+        """Return rows whose entries are over some distinct columns already.
+
+        >>> SparseRows.over((2, 1000), np.array([7, 3]), sparse.eye_array(2, format="csr")).touched.tolist()
+        [7, 3]
+        """
+        made = cls.__new__(cls)
+        made.shape, made.touched, made.entries = shape, touched, entries
+        return made
 
     @cached_property
     def columns(self) -> Any:

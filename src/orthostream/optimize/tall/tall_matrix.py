@@ -70,17 +70,21 @@ class TallMatrix:
     def mixed(self, rho: float, batch: SparseRows, weights: FloatArray) -> Self:
         """Return (1 - rho) G + rho Y'S, for samples Y and an array S of as many rows."""
         products, there = self._products(batch)
-        weights = weights.astype(self.dtype, copy=False)
         keep = 1.0 - rho
-        cross = products.T @ weights
-        gram = keep * keep * self.gram + rho * keep * (cross + cross.T) + rho * rho * batch.inner_products(weights)
-        if keep == 0.0:
-            self.rows[...] = 0.0
         scale = self.scale * keep if keep > 0.0 else 1.0
-        added = batch.columns @ weights
-        added *= self.dtype.type(rho / scale)
-        if keep > 0.0:
-            added += there
+        with np.errstate(over="ignore", invalid="ignore"):
+            weights = weights.astype(self.dtype, copy=False)
+            cross = products.T @ weights
+            gram = keep * keep * self.gram + rho * keep * (cross + cross.T) + rho * rho * batch.inner_products(weights)
+            added = batch.columns @ weights
+            added *= self.dtype.type(rho / scale)
+            if keep > 0.0:
+                added += there
+        # Nothing is written before this, so that the matrix remains usable.
+        if not (np.isfinite(gram).all() and np.isfinite(added).all()):
+            raise ValueError(f"the samples or their weights are not finite, or too large for {self.dtype}.")
+        if keep == 0.0:
+            self.rows = np.zeros(self.shape, dtype=self.dtype)
         self.rows[batch.touched] = added
         if scale < _LEAST_SCALE:
             self.rows *= self.dtype.type(scale)
@@ -99,10 +103,17 @@ class TallMatrix:
         self._check()
         return type(self)(self.rows.copy(), self.scale, self.gram.copy())
 
+    __copy__ = copy
+
     def dense(self, index: Any = slice(None)) -> FloatArray:
         """Return some rows, by default all, in double precision."""
         self._check()
         return np.asarray(self.rows[index], dtype=float) * self.scale
+
+    def stored(self, index: NDArray[np.intp]) -> FloatArray:
+        """Return some rows in the type of the stored ones."""
+        self._check()
+        return np.asarray(self.rows[index] * self.dtype.type(self.scale))
 
     def _products(self, batch: SparseRows) -> tuple[FloatArray, FloatArray]:
         """Return Y G, and the stored rows that the samples touch."""
