@@ -38,6 +38,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         demo,
         edge,
         inspect_file,
+        novelty,
         query,
         reproduce,
     )
@@ -49,7 +50,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"orthostream {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=IntermixedParser)
-    for module in (compress, decompress, inspect_file, edge, cloud, query, demo, dashboard, reproduce, bench):
+    for module in (compress, decompress, inspect_file, edge, cloud, query, novelty, demo, dashboard, reproduce, bench):
         module.add_parser(commands)
     options = parser.parse_args(arguments)
     try:

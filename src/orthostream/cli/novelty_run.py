@@ -1,0 +1,244 @@
+"""A run of `orthostream novelty`: documents in, lines out, and a state that an interrupted run goes on from."""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+from orthostream._whole_file import write_whole
+from orthostream.cli.errors import UserError
+from orthostream.cli.late_progress import LateProgress
+from orthostream.cli.trouble import disk_trouble_with
+from orthostream.novelty.report import StreamReport, stream_page
+from orthostream.novelty.report.figures import save_plot
+
+if TYPE_CHECKING:
+    from orthostream.novelty import NovelDocumentDetector, ScoredDocument, Threshold
+    from orthostream.novelty.reading import DocumentReader
+
+#: Documents that are scored together, then learnt.
+_AT_ONCE = 100
+_INTERRUPTED = 130
+#: Seconds between two writings of the page while a file is followed.
+_PAGE_EVERY = 30.0
+
+
+class NoveltyRun:
+    """Turns a reader and a detector into lines of JSON, a state, a page and a picture."""
+
+    def __init__(
+        self, options: argparse.Namespace, detector: NovelDocumentDetector, reader: DocumentReader, source: str
+    ) -> None:
+        self.options, self.detector, self.reader, self.source = options, detector, reader, source
+        notes = getattr(detector, "notes_", {})
+        self.resumes = bool(options.resume and notes)
+        self.n_read = int(notes.get("n_read", 0)) if self.resumes else 0
+        self.report = StreamReport.from_json(notes["report"]) if self.resumes else StreamReport()
+        self.output: BinaryIO | None = None
+        self.output_bytes = int(notes.get("output_bytes", 0)) if self.resumes else 0
+        self.best: list[tuple[float, int, ScoredDocument]] = []
+        self.began = time.monotonic()
+        self.n_scored = self.n_flagged = 0
+        self.page_written = self.began
+
+    def __enter__(self) -> Self:
+        path = self.options.output
+        if path is None:
+            self.output = sys.stdout.buffer
+            return self
+        with disk_trouble_with(path):
+            if self.resumes and Path(path).exists():
+                if Path(path).stat().st_size < self.output_bytes:
+                    raise UserError(
+                        f"{path} is shorter than when {self.options.state} was written: it cannot be resumed"
+                    )
+                # Lines that were written after the last state come again.
+                os.truncate(path, self.output_bytes)
+                self.output = Path(path).open("ab")
+            else:
+                self.output = Path(path).open("wb")
+                self.output_bytes = 0
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.output is not None and self.options.output is not None:
+            with disk_trouble_with(self.options.output):
+                self.output.close()
+
+    def run(self, stop: threading.Event) -> int:
+        """Score all documents, until the input ends or the run is stopped; return the exit code."""
+        to_skip, unsaved = self.n_read, 0
+        with LateProgress(f"reading {self.source}") as progress:
+            for documents in self.reader.blocks(_AT_ONCE):
+                if to_skip:
+                    # A resumed run reads the same blocks again.
+                    left = documents[to_skip:]
+                    to_skip = max(0, to_skip - len(documents))
+                    if not left:
+                        continue
+                    documents = left
+                self._take(documents)
+                unsaved += len(documents)
+                if unsaved >= self.options.save_every:
+                    self._save()
+                    unsaved = 0
+                if self.options.follow:
+                    self._write_page_sometimes()
+                if not self.options.quiet:
+                    progress(self._share())
+                if stop.is_set():
+                    break
+        if to_skip:
+            raise UserError(
+                f"{self.source} has fewer documents than the {self.n_read:,} that {self.options.state} was made from; "
+                "without --resume, all of it counts as new"
+            )
+        self._write_best()
+        self._save()
+        self._write_pictures()
+        if not self.options.quiet:
+            self._summarise()
+        if stop.is_set():
+            hint = "; add --resume to go on" if self.options.state is not None and not self.options.resume else ""
+            print(f"orthostream: interrupted after {self.n_read:,} documents{hint}", file=sys.stderr)
+            return _INTERRUPTED
+        return 0
+
+    def _take(self, documents: list[Any]) -> None:
+        scored = self.detector.process(documents, explain=self._explained())
+        self.n_read += len(scored)
+        self.n_scored += len(scored)
+        self.n_flagged += sum(document.novel for document in scored)
+        self.report.add(scored, self.detector.topic_energies_)
+        if self.options.top is not None:
+            for document in scored:
+                if document.threshold is not None:
+                    entry = (document.score, -document.number, document)
+                    if len(self.best) < self.options.top:
+                        heapq.heappush(self.best, entry)
+                    else:
+                        heapq.heappushpop(self.best, entry)
+            return
+        self._write([document for document in scored if document.novel or self.options.all])
+
+    def _explained(self) -> str | float:
+        """Return which documents are explained: those that can be shown."""
+        if self.options.top is None:
+            wanted = self.options.explain or self.options.page is not None or self.options.state is not None
+            return "flagged" if wanted else "none"
+        if not self.options.explain:
+            return "flagged" if self.options.page is not None else "none"
+        return self.best[0][0] if len(self.best) == self.options.top else "all"
+
+    def _write(self, documents: list[ScoredDocument]) -> None:
+        assert self.output is not None
+        lines = [_line(document, self.options.explain) for document in documents]
+        if not lines:
+            return
+        with disk_trouble_with(self.options.output or "standard output"):
+            content = "".join(lines).encode("utf-8", "replace")
+            self.output.write(content)
+            self.output.flush()
+            self.output_bytes += len(content)
+
+    def _write_best(self) -> None:
+        if self.options.top is not None:
+            self._write([document for *_, document in sorted(self.best, key=lambda entry: (-entry[0], -entry[1]))])
+
+    def _save(self) -> None:
+        path = self.options.state
+        if path is None or not self.n_scored:
+            return
+        with disk_trouble_with(str(path)):
+            if self.options.output is not None and self.output is not None:
+                os.fsync(self.output.fileno())
+            notes = {"n_read": self.n_read, "output_bytes": self.output_bytes, "report": self.report.to_json()}
+            self.detector.save(path, notes)
+
+    def _write_page_sometimes(self) -> None:
+        if time.monotonic() - self.page_written >= _PAGE_EVERY:
+            self._write_pictures()
+            self.page_written = time.monotonic()
+
+    def _write_pictures(self) -> None:
+        page, plot = self.options.page, self.options.plot
+        if (page is None and plot is None) or not self.n_scored:
+            return
+        self.report.problems = dict(self.reader.problems) | self._oddities()
+        self.report.documents_per_second = self._speed()
+        self.report.rule = _rule(self.detector.threshold)
+        topics = self._topics()
+        if page is not None:
+            with disk_trouble_with(str(page)):
+                write_whole(page, stream_page(self.report, topics, Path(self.source).name).encode("utf-8", "replace"))
+        if plot is not None:
+            with disk_trouble_with(str(plot)):
+                save_plot(self.report, topics, plot)
+
+    def _topics(self) -> list[tuple[str, ...]]:
+        from sklearn.exceptions import NotFittedError
+
+        try:
+            return self.detector.topics(10)
+        except NotFittedError:
+            return [() for _ in range(self.detector.n_components)]
+
+    def _summarise(self) -> None:
+        """Say what was found, and what was wrong with the input."""
+        parts = [f"{self.n_scored:,} documents" if self.n_scored != 1 else "1 document", f"{self.n_flagged:,} flagged"]
+        if not self.n_scored:
+            parts = ["no documents"]
+        elif self.detector.warming_up_:
+            parts.append(f"warming up: nothing is flagged in the first {self.detector.warm_up:,} documents")
+        else:
+            parts.append(f"threshold {self.detector.threshold_:.3f}")
+            if self.n_read == self.n_scored:
+                parts.append(f"warm-up {self.detector.warm_up:,} documents")
+        parts.append(f"{self._speed():,.0f} documents/s")
+        print(f"{self.source}: " + "; ".join(parts), file=sys.stderr)
+        told = self.reader.problems.messages()
+        told += [f"{kind}: {count:,}" for kind, count in self._oddities().items() if count]
+        for message in told:
+            print(f"orthostream: {self.source}: {message}", file=sys.stderr)
+
+    def _oddities(self) -> dict[str, int]:
+        if not self.n_scored:
+            return {}
+        oddities = self.detector.oddities_
+        return {"documents without words": oddities["empty"], "documents that were cut": oddities["cut"]}
+
+    def _speed(self) -> float:
+        return self.n_scored / max(time.monotonic() - self.began, 1e-9)
+
+    def _share(self) -> float | None:
+        """Return the part of the input that was read, None if its size is not known."""
+        if self.options.input == "-" or self.options.follow or not Path(self.options.input).is_file():
+            return None
+        return self.reader.bytes_read / max(Path(self.options.input).stat().st_size, 1)
+
+
+def _rule(threshold: Threshold | None) -> str:
+    """Return how documents are flagged, in a few words."""
+    from orthostream.novelty import FixedThreshold, RecentQuantile
+
+    if isinstance(threshold, FixedThreshold):
+        return f"scores above {threshold.score:g}"
+    if isinstance(threshold, RecentQuantile):
+        return f"scores above the quantile {threshold.quantile:g} of the last {threshold.window:,}"
+    rate = 0.01 if threshold is None else getattr(threshold, "rate", 0.01)
+    return f"at most {100 * rate:g} % of ordinary documents"
+
+
+def _line(document: ScoredDocument, explain: bool) -> str:
+    shown = document if explain else document._replace(explanation=None)
+    return json.dumps(shown.to_json(), ensure_ascii=False) + "\n"
