@@ -2,4 +2,6 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["src/orthostream/baselines/deep_stgdl.py"]
+_NEEDS = {"torch": "src/orthostream/baselines/deep_stgdl.py", "river": "src/orthostream/novelty/river.py"}
+
+collect_ignore = [path for module, path in _NEEDS.items() if not find_spec(module)]

@@ -24,6 +24,7 @@ BENCHMARKS = {
     "files": "time and peak memory of compressing and decompressing large files",
     "learner": "time per mini-batch of the dictionary learner and of its peers",
     "link": "bytes on the wire beside other formats, cost of restarts, load, and faults of edge and cloud",
+    "novelty": "how well novel documents are found, beside other detectors, at what cost, and how well atoms read",
     "recovery": "how fast and how exactly a fixed dictionary is recovered",
     "tracking": "how well a dictionary that drifts or jumps is followed",
 }
@@ -54,6 +55,8 @@ def add_parser(commands: Any) -> None:
             _add_adverse(benchmark)
         if name == "link":
             _add_faults(benchmark)
+        if name == "novelty":
+            _add_novelty(benchmark)
         benchmark.set_defaults(run=run, benchmark=name)
 
 
@@ -89,6 +92,14 @@ def _add_faults(benchmark: argparse.ArgumentParser) -> None:
     benchmark.add_argument("--faults", action="store_true", help=what)
     what = "with --faults: seconds that processes are killed for, in each setting (default: 120)"
     benchmark.add_argument("--seconds", type=count_argument, metavar="N", help=what)
+
+
+def _add_novelty(benchmark: argparse.ArgumentParser) -> None:
+    """Add the options of novel documents."""
+    parts = ("order", "introduced", "atoms", "throughput", "history")
+    benchmark.add_argument("--only", choices=parts, help="only this part")
+    what = "the half of the topics that is held back; constants are chosen on tune (default: report)"
+    benchmark.add_argument("--split", choices=("tune", "report", "all"), help=what)
 
 
 def run(options: argparse.Namespace) -> int:

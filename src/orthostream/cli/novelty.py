@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
     """Score the documents of an input; return the exit code."""
     _check(options)
     from orthostream.cli.novelty_run import NoveltyRun
-    from orthostream.novelty.reading import DocumentReader
+    from orthostream.novelty.reading import DocumentError, DocumentReader
 
     detector = _detector(options)
     source = sys.stdin.buffer if options.input == _PIPE else options.input
@@ -139,7 +139,10 @@ def run(options: argparse.Namespace) -> int:
             source, options.format, follow=options.follow, encoding=options.encoding, stop=stop, **fields
         )
         with reader, NoveltyRun(options, detector, reader, shown) as going:
-            return going.run(stop)
+            try:
+                return going.run(stop)
+            except DocumentError as error:
+                raise UserError(f"{shown}: {str(error).removesuffix('.')}") from error
 
 
 def _check(options: argparse.Namespace) -> None:

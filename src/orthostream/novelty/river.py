@@ -1,19 +1,20 @@
-"""The detector behind the two methods of river's anomaly detectors."""
+"""The detector as one of river's anomaly detectors; needs river (``pip install 'orthostream[river]'``)."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from river.base import AnomalyDetector
 from sklearn.exceptions import NotFittedError
 
 from orthostream.novelty.detector import NovelDocumentDetector
 
 
-class RiverNovelty:
+class RiverNovelty(AnomalyDetector):  # type: ignore[misc]
     """Scores and learns one document at a time, as river's anomaly detectors do.
 
-    It fits into river's pipelines, metrics and evaluation without depending on river. As everywhere, the dictionary
-    changes after each ``batch_size`` documents.
+    A document is a text, a mapping with a text, or the words and counts that river's `BagOfWords` makes. As everywhere,
+    the dictionary changes after each ``batch_size`` documents.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class RiverNovelty:
         self.detector = NovelDocumentDetector() if detector is None else detector
 
     def score_one(self, x: Any) -> float:
-        """Return the score of a text, a mapping with a text, or a mapping from words to counts; 1 before all others."""
+        """Return the score of a document, higher for a more novel one; 1 for the very first."""
         try:
             return float(self.detector.score([x])[0])
         except NotFittedError:
