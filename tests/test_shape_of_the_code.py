@@ -19,6 +19,7 @@ PACKAGES = (
     "experiments",
     "link",
     "metrics",
+    "novelty",
     "optimize",
 )
 MOST_LINES_OF_A_FILE = 350

@@ -219,7 +219,7 @@ def test_first_stories_compare_with_recent_documents_and_those_of_the_same_call(
 
 def test_neighbours_agree_with_an_exhaustive_search(counts: sparse.csr_array) -> None:
     """The ring of the first-story mode is 1-NN over the recent documents."""
-    from orthostream.novelty.block import Block
+    from orthostream.novelty.block import DocumentBlock
 
     detector = small(first_story=True, n_recent=5000)
     streamed(detector, counts[:1000], 100)
@@ -229,8 +229,8 @@ def test_neighbours_agree_with_an_exhaustive_search(counts: sparse.csr_array) ->
     model = detector._model
     rows = model.weighted(given, model.vocabulary.find(given.terms)).over_slots()
     rival = NearestNeighbours(1)
-    rival.learn(Block(model.recent.past.matrix(), model.recent.past.matrix()))
-    nearest = rival.score(Block(rows, rows))
+    rival.learn(DocumentBlock(model.recent.past.matrix(), model.recent.past.matrix()))
+    nearest = rival.score(DocumentBlock(rows, rows))
     added = detector.score(counts[1000:1050]) - plain.score(counts[1000:1050])
     np.testing.assert_allclose(added, nearest, atol=1e-4)
 

@@ -75,6 +75,23 @@ def test_slots_are_never_shared(blocks: list[list[int]]) -> None:
         vocabulary.learn(slots, np.ones(len(block)), n_documents=1)
 
 
+@given(st.lists(st.lists(st.integers(0, 80), unique=True, max_size=20), max_size=12), st.data())
+def test_columns_of_any_width_are_looked_up_alike(blocks: list[list[int]], data: st.DataObject) -> None:
+    """Blocks of columns are looked up in an array, unless one lies far out; then, as words, in a dictionary."""
+    arrays, lists = Vocabulary(32, half_life=50), Vocabulary(32, half_life=50)
+    for block in blocks:
+        terms = block + [2**40] * data.draw(st.booleans())
+        found = arrays.admit(np.array(terms, dtype=np.int64))
+        expected = lists.admit(terms)
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+        np.testing.assert_array_equal(arrays.find(np.arange(81)), lists.find(list(range(81))))
+        for vocabulary in (arrays, lists):
+            vocabulary.learn(found[0], np.ones(len(terms)), n_documents=1)
+    copy = Vocabulary.from_arrays(arrays.to_arrays(), 32, 50, arrays.n_documents)
+    np.testing.assert_array_equal(copy.find(np.arange(81)), lists.find(list(range(81))))
+
+
 def test_saved_and_restored() -> None:
     vocabulary = Vocabulary(32, half_life=100)
     for block in range(20):

@@ -14,6 +14,9 @@ from orthostream.novelty.weighted_rows import WeightedRows
 from orthostream.optimize.objectives.top_energy import is_largest
 from orthostream.optimize.tall import PolarFactor
 
+#: Topics in an explanation, and the share of the energy that any but the closest one must have.
+_TOPICS, _LEAST_SHARE = 3, 0.01
+
 
 class Coded(NamedTuple):
     """The coefficients of a block of documents, and which of them are kept."""
@@ -75,11 +78,10 @@ def explained(
     own, _ = rows.document(place)
     words_of = {best: names(rows.terms[own[best]]) for best in _largest(shares, most)}
     terms = [TermShare(word, float(shares[best])) for best, word in words_of.items() if shares[best] > 0.0]
-    topics = [
-        TopicShare(int(best), tuple(words[best]), float(energies[best]))
-        for best in _largest(energies, most)
-        if energies[best] > 0.0
+    close = [
+        best for place, best in enumerate(_largest(energies, _TOPICS)) if energies[best] > _LEAST_SHARE or not place
     ]
+    topics = [TopicShare(int(best), tuple(words[best]), float(energies[best])) for best in close]
     unseen = [names(rows.terms[column]) for column in own[rows.is_new[own]][:most]]
     return Explanation(tuple(terms), tuple(topics), tuple(nearest), tuple(unseen))
 

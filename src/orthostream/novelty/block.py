@@ -9,7 +9,7 @@ from scipy import sparse
 SparseMatrix: TypeAlias = "sparse.csr_array[Any, tuple[int, int]]"
 
 
-class Block(NamedTuple):
+class DocumentBlock(NamedTuple):
     """Documents that arrive together, in two forms of the same shape (n_documents, n_terms).
 
     Attributes
@@ -24,7 +24,7 @@ class Block(NamedTuple):
     --------
     >>> from scipy import sparse
     >>> counts = sparse.csr_array([[3.0, 4.0, 0.0]])
-    >>> block = Block(counts, counts / 5.0)
+    >>> block = DocumentBlock(counts, counts / 5.0)
     >>> block.rows.toarray()
     array([[0.6, 0.8, 0. ]])
     """

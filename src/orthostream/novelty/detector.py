@@ -10,33 +10,26 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 
 from orthostream import _checks
 from orthostream._typing import FloatArray, IntArray
 from orthostream.novelty.arriving import Arriving, arriving
-from orthostream.novelty.atoms import explained, topic_words
+from orthostream.novelty.atoms import topic_words
+from orthostream.novelty.described import described
+from orthostream.novelty.detector_settings import generator, settings_of
 from orthostream.novelty.saved_detector import load, save
 from orthostream.novelty.scored_block import ScoredBlock
 from orthostream.novelty.scored_document import ScoredDocument
-from orthostream.novelty.stream_model import Settings, StreamModel
+from orthostream.novelty.stream_model import StreamModel
 from orthostream.novelty.term_counts import Tokenizer
-from orthostream.novelty.term_weights import DampedInverseFrequency, TermWeights, TfIdf
-from orthostream.novelty.thresholds import FalseAlarmRate, FixedThreshold, Threshold
+from orthostream.novelty.term_weights import TermWeights, TfIdf
+from orthostream.novelty.thresholds import FixedThreshold, Threshold
 from orthostream.novelty.word_tokenizer import WordTokenizer
-from orthostream.optimize import LpContrast, PolarStep, SpectralBall, StochasticFrankWolfe
-from orthostream.optimize.estimates import SparseRunningMean
-from orthostream.optimize.objectives import TopEnergy
 from orthostream.optimize.objectives.contrast import Contrast
-from orthostream.optimize.schedules import MeanThenForget
 from orthostream.optimize.tall import PolarFactor
 
 #: Documents of one call that are scored before any of them is learnt.
 _LONGEST_BLOCK = 1000
-#: Documents that are remembered: to show the closest ones, and to compare all new ones with them.
-_RECENT, _RECENT_FIRST_STORIES = 1000, 10_000
-#: Terms, topics and earlier documents in an explanation.
-_SHOWN = 5
 
 
 class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -183,7 +176,7 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         for given in self._blocks(documents, _LONGEST_BLOCK):
             block = self._model.scored(given)
             # Before the block is learnt: then its own documents would be the closest ones.
-            found += self._described(block, explain)
+            found += described(block, self._model, explain, self._name)
             self._finish(block)
         return found
 
@@ -217,12 +210,15 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return np.where(self.score(documents) > self.threshold_, -1, 1)
 
     def transform(self, documents: Any) -> FloatArray:
-        """Return the coefficients of documents, (n_documents, n_components)."""
+        """Return the sparse codes of documents: the ``n_nonzero`` largest coefficients, others zero.
+
+        An array of shape (n_documents, n_components).
+        """
         self._dictionary()
         model, counts = self._model, self._arriving(documents).counts
         found = model.coded(model.weighted(counts, model.vocabulary.find(counts.terms)))
         assert found is not None
-        return found.coefficients
+        return np.where(found.kept, found.coefficients, 0.0)
 
     @property
     def n_documents_(self) -> int:
@@ -284,42 +280,11 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _begin(self) -> None:
         """Check all parameters and forget everything."""
-        self._model = StreamModel(self._settings(), _generator(self.random_state))
+        self._model = StreamModel(settings_of(self), generator(self.random_state))
         self._takes_text: bool | None = None
         #: The energy that each atom holds of the documents of the last call.
         self.topic_energies_ = np.zeros(self.n_components)
         self.notes_: dict[str, Any] = {}
-
-    def _settings(self) -> Settings:
-        n_recent = _checks.optional_integer("n_recent", self.n_recent)
-        if n_recent is None:
-            n_recent = _RECENT_FIRST_STORIES if self.first_story else _RECENT
-        n_components = _checks.integer("n_components", self.n_components)
-        return Settings(
-            solver=self._solver(),
-            n_components=n_components,
-            n_nonzero=_checks.integer("n_nonzero", self.n_nonzero),
-            batch_size=_checks.integer("batch_size", self.batch_size),
-            weights=_of_kind("weights", self.weights, TermWeights, DampedInverseFrequency()),
-            max_terms=_checks.integer("max_terms", self.max_terms, max(16, n_components)),
-            term_half_life=self.term_half_life,
-            threshold=_of_kind("threshold", self.threshold, Threshold, FalseAlarmRate()),
-            warm_up=_checks.integer("warm_up", self.warm_up, 0),
-            correct_growth=bool(self.correct_growth),
-            learn_flagged=bool(self.learn_flagged),
-            first_story=bool(self.first_story),
-            n_recent=n_recent,
-        )
-
-    def _solver(self) -> StochasticFrankWolfe:
-        contrast = self.contrast
-        if isinstance(contrast, str):
-            _checks.one_of("contrast", contrast, ("top", "l3"), also="a contrast")
-            contrast = TopEnergy(self.n_nonzero) if contrast == "top" else LpContrast(3.0)
-        elif not isinstance(contrast, Contrast):
-            raise ValueError(f"contrast must be 'top', 'l3' or a contrast, got {contrast!r}.")
-        estimate = SparseRunningMean(contrast, MeanThenForget(self.half_life))
-        return StochasticFrankWolfe(SpectralBall(), estimate, post_step=PolarStep())
 
     def _started(self) -> StreamModel:
         if not hasattr(self, "_model"):
@@ -363,41 +328,6 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             self.topic_energies_ = self.topic_energies_ + block.coded.energies.sum(axis=0)
         self._model.learn(block)
 
-    def _described(self, block: ScoredBlock, explain: str | float) -> list[ScoredDocument]:
-        """Return the documents of a block with their scores, and explanations of some."""
-        if isinstance(explain, str):
-            chosen = block.novel if explain == "flagged" else np.full(len(block.scores), explain == "all")
-        else:
-            chosen = block.scores > explain
-        places = np.flatnonzero(chosen)
-        reasons: dict[int, Any] = {}
-        dictionary = self._model.dictionary
-        if len(places) and block.coded is not None and dictionary is not None:
-            words = [tuple(map(str, map(self._name, terms))) for terms in self._model.recent_words()]
-            nearest = self._model.nearest(block.rows, places, _SHOWN)
-            for place, earlier in zip(places.tolist(), nearest, strict=True):
-                names = lambda term: str(self._name(term))  # noqa: E731
-                reasons[place] = explained(block.rows, place, block.coded, dictionary, words, earlier, names, _SHOWN)
-        threshold = None if np.isinf(block.threshold) else block.threshold
-        documents = block.given.documents
-        found = []
-        for place, score in enumerate(block.scores.tolist()):
-            number = block.first_number + place
-            label = documents[place] if documents else None
-            found.append(
-                ScoredDocument(
-                    number,
-                    label.id if label else str(number),
-                    label.title if label else "",
-                    label.time if label else "",
-                    score,
-                    threshold,
-                    bool(block.novel[place]),
-                    reasons.get(place),
-                )
-            )
-        return found
-
     def _name(self, term: Any) -> Any:
         """Return the word for a term."""
         names = self.feature_names
@@ -405,18 +335,3 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 _TOKENIZER = WordTokenizer()
-
-
-def _of_kind(name: str, value: Any, kind: type, default: Any) -> Any:
-    if value is None:
-        return default
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} must be a {kind.__name__} such as {default!r}, got {value!r}.")
-    return value
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """Return a generator for any of scikit-learn's random states."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

@@ -59,7 +59,8 @@ def save(detector: NovelDocumentDetector, path: str | os.PathLike[str], notes: d
     arrays["words"] = as_text([list(words) for words in model.words])
     for number, block in enumerate(model.pending):
         arrays |= _matrix_arrays(f"pending/{number}", block.entries)
-        arrays[f"pending/{number}/terms"] = as_text(block.terms)
+        is_matrix = isinstance(block.terms, np.ndarray)
+        arrays[f"pending/{number}/terms"] = block.terms if is_matrix else as_text(block.terms)
     if model.state is not None:
         arrays |= {f"state/{name}": array for name, array in model.state.to_arrays().items()}
     persistence.write(path, header, arrays)
@@ -112,7 +113,10 @@ def _restore(detector: NovelDocumentDetector, header: Mapping[str, Any], arrays:
         model.recent.past.append(rows)
     model.recent.labels = deque(labels, maxlen=settings.n_recent)
     for number in range(int(header["n_pending"])):
-        block = TermCounts(from_text(arrays[f"pending/{number}/terms"]), _matrix(f"pending/{number}", arrays))
+        terms = arrays[f"pending/{number}/terms"]
+        if terms.dtype == np.uint8:
+            terms = from_text(terms)
+        block = TermCounts(terms, _matrix(f"pending/{number}", arrays))
         if block.entries.shape[1] != len(block.terms):
             raise ValueError("waiting documents and their terms do not fit.")
         model.pending.append(block)

@@ -30,7 +30,7 @@ _WORDS_EVERY, _WORDS_EARLY = 20, 5
 _WORDS_SHOWN = 6
 
 
-class Settings(NamedTuple):
+class StreamSettings(NamedTuple):
     """What `StreamModel` needs to know; `NovelDocumentDetector` says what each means."""
 
     solver: StochasticFrankWolfe
@@ -55,7 +55,7 @@ class StreamModel:
     the recent documents change after each block.
     """
 
-    def __init__(self, settings: Settings, random: np.random.Generator) -> None:
+    def __init__(self, settings: StreamSettings, random: np.random.Generator) -> None:
         self.settings, self.random = settings, random
         self.vocabulary = Vocabulary(settings.max_terms, settings.term_half_life)
         self.recent = RecentDocuments(settings.n_recent)
@@ -202,7 +202,8 @@ class StreamModel:
             labels = [Label(str(first + place), "") for place in learnt]
         else:
             labels = [Label(documents[place].id or str(first + place), documents[place].title) for place in learnt]
-        self.recent.append(rows.over_slots()[learnt], labels)
+        over = rows.over_slots()
+        self.recent.append(over if len(learnt) == len(rows) else over[learnt], labels)
 
     def _step_while_complete(self) -> None:
         """Learn all complete mini-batches among the pending documents."""

@@ -12,8 +12,9 @@ from scipy import sparse
 from orthostream._typing import IntArray
 from orthostream.novelty.block import SparseMatrix
 
-#: A word, or the column of a matrix.
-Term: TypeAlias = "str | int"
+#: Columns up to which a block may have scratch memory as wide as the matrix.
+_WIDEST = 1 << 20
+
 Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
 
 
@@ -26,13 +27,13 @@ class TermCounts:
 
     Attributes
     ----------
-    terms : list
+    terms : list of str, or int array
         The distinct terms, words or numbers of columns.
     entries : CSR array (n_documents, n_terms)
         Positive counts.
     """
 
-    terms: list[Any]
+    terms: Any
     entries: SparseMatrix
 
     def __len__(self) -> int:
@@ -58,14 +59,22 @@ class TermCounts:
         """
         if len(blocks) == 1:
             return blocks[0]
+        if isinstance(blocks[0].terms, np.ndarray):
+            columns = [block.terms[block.entries.indices] for block in blocks]
+            width = 1 + max((int(own.max()) for own in columns if len(own)), default=0)
+            return _over_own_terms(None, cls._joined(blocks, columns, width))
         places: dict[Any, int] = {}
         columns = []
         for block in blocks:
             own = np.array([places.setdefault(term, len(places)) for term in block.terms], dtype=np.int32)
             columns.append(own[block.entries.indices])
+        return cls(list(places), cls._joined(blocks, columns, len(places)))
+
+    @staticmethod
+    def _joined(blocks: Sequence[TermCounts], columns: Sequence[Any], width: int) -> SparseMatrix:
         lengths = np.concatenate([np.diff(block.entries.indptr) for block in blocks])
         values = np.concatenate([block.entries.data for block in blocks])
-        return cls(list(places), _matrix(values, np.concatenate(columns), lengths, len(places)))
+        return _matrix(values, np.concatenate(columns), lengths, width)
 
 
 def count_terms(texts: Sequence[str], tokenizer: Tokenizer, most: int | None = None) -> TermCounts:
@@ -119,7 +128,7 @@ def counts_of_rows(rows: Any) -> TermCounts:
     """Return the counts in a matrix, whose columns are the terms; entries of zero are left out.
 
     >>> found = counts_of_rows(sparse.csr_array([[0.0, 2.0, 0.0], [0.0, 1.0, 3.0]]))
-    >>> found.terms, found.entries.toarray().tolist()
+    >>> found.terms.tolist(), found.entries.toarray().tolist()
     ([1, 2], [[2.0, 0.0], [1.0, 3.0]])
     """
     matrix = sparse.csr_array(rows)
@@ -140,12 +149,27 @@ def counts_of_rows(rows: Any) -> TermCounts:
     return _over_own_terms(None, entries)
 
 
-def _over_own_terms(terms: list[Any] | None, entries: SparseMatrix) -> TermCounts:
-    touched, first, places = np.unique(entries.indices, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    touched, places = touched[order], np.argsort(order)[places]
-    own = touched.tolist() if terms is None else [terms[place] for place in touched]
-    return TermCounts(own, _matrix(entries.data, places.astype(np.int32), np.diff(entries.indptr), len(own)))
+def _over_own_terms(terms: Any, entries: SparseMatrix) -> TermCounts:
+    """Return rows over the columns that they have entries in, in the order in which these first occur."""
+    columns = entries.indices
+    if entries.shape[1] <= _WIDEST:
+        # If an index is repeated, NumPy keeps the last value: the place of the first occurrence.
+        places = np.empty(entries.shape[1], dtype=np.int32)
+        places[columns[::-1]] = np.arange(len(columns), dtype=np.int32)[::-1]
+        first = places[columns]
+    else:
+        _, firsts, numbers = np.unique(columns, return_index=True, return_inverse=True)
+        first = firsts[numbers]
+    is_first = first == np.arange(len(columns))
+    touched = columns[is_first]
+    own = (np.cumsum(is_first, dtype=np.int32) - 1)[first]
+    if terms is None:
+        kept: Any = touched.astype(np.int64)
+    elif isinstance(terms, np.ndarray):
+        kept = terms[touched]
+    else:
+        kept = [terms[column] for column in touched.tolist()]
+    return TermCounts(kept, _matrix(entries.data, own, np.diff(entries.indptr), len(touched)))
 
 
 def _matrix(values: Any, columns: Any, lengths: Any, width: int) -> SparseMatrix:

@@ -19,6 +19,8 @@ _TERMS_A_BUCKET = 16
 _RENEWED = 4
 #: When terms are dropped, at least this part of them is, so that it happens rarely.
 _DROPPED = 16
+#: Columns of a matrix up to this one are looked up in an array.
+_MOST_COLUMNS = 1 << 22
 
 
 class Vocabulary:
@@ -53,6 +55,8 @@ class Vocabulary:
         self._terms: list[Any] = []
         self._free: list[int] = []
         self._frequencies = np.zeros(self.most + self.n_buckets)
+        #: The slots of columns of a matrix, -1 for those without.
+        self._by_column = np.full(0, -1, dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -77,8 +81,11 @@ class Vocabulary:
     def find(self, terms: Sequence[Any]) -> IntArray:
         """Return the slot of each term, or its bucket, without admitting new ones."""
         found = self._known(terms)
-        for place in np.flatnonzero(found < 0).tolist():
-            found[place] = self._bucket(terms[place])
+        unknown = np.flatnonzero(found < 0).tolist()
+        if unknown:
+            listed = _listed(terms)
+            for place in unknown:
+                found[place] = self._bucket(listed[place])
         return found
 
     def admit(self, terms: Sequence[Any]) -> tuple[IntArray, IntArray]:
@@ -88,8 +95,9 @@ class Vocabulary:
         if not len(new):
             return found, np.zeros(0, dtype=np.int64)
         dropped = self._make_room(len(new), found[found >= 0])
+        listed = _listed(terms)
         for place in new.tolist():
-            term = terms[place]
+            term = listed[place]
             if self._free:
                 slot = self._free.pop()
                 self._terms[slot] = term
@@ -100,6 +108,7 @@ class Vocabulary:
                 found[place] = self._bucket(term)
                 continue
             self._slots[term] = found[place] = slot
+            self._note(term, slot)
         return found, dropped
 
     def frequencies(self, slots: IntArray) -> FloatArray:
@@ -132,6 +141,8 @@ class Vocabulary:
             raise ValueError("terms, frequencies and free slots do not fit.")
         made._terms, made._free, made.n_documents = terms, free, n_documents
         made._slots = {term: slot for slot, term in enumerate(terms) if term is not None}
+        columns = [term for term in made._slots if isinstance(term, int) and term < _MOST_COLUMNS]
+        made._widen(max(columns, default=-1))
         if len(made._slots) + len(free) != len(terms):
             raise ValueError("a term is there twice.")
         made._frequencies[: len(terms)] = arrays["frequencies"]
@@ -139,7 +150,27 @@ class Vocabulary:
 
     def _known(self, terms: Sequence[Any]) -> IntArray:
         """Return the slot of each term, -1 for unknown ones."""
-        return np.fromiter(map(self._slots.get, terms, repeat(-1)), dtype=np.int64, count=len(terms))
+        if isinstance(terms, np.ndarray) and len(terms) and terms.max() < _MOST_COLUMNS:
+            self._widen(int(terms.max()))
+            return self._by_column[terms].astype(np.int64)
+        return np.fromiter(map(self._slots.get, _listed(terms), repeat(-1)), dtype=np.int64, count=len(terms))
+
+    def _widen(self, column: int) -> None:
+        """Make room for the slots of columns up to this one."""
+        before = len(self._by_column)
+        if column < before:
+            return
+        self._by_column = np.concatenate(
+            [self._by_column, np.full(max(column + 1 - before, before), -1, dtype=np.int32)]
+        )
+        for term, slot in self._slots.items():
+            if isinstance(term, int) and term >= before:
+                self._note(term, slot)
+
+    def _note(self, term: Any, slot: int) -> None:
+        """Keep the slot of a column, -1 for none, where whole blocks of columns are looked up at once."""
+        if isinstance(term, int) and term < len(self._by_column):
+            self._by_column[term] = slot
 
     def _make_room(self, wanted: int, needed: IntArray) -> IntArray:
         """Drop the terms with the lowest frequencies, but none of those in the ``needed`` slots."""
@@ -157,6 +188,7 @@ class Vocabulary:
         dropped = np.sort(candidates[lowest])
         for slot in dropped.tolist():
             del self._slots[self._terms[slot]]
+            self._note(self._terms[slot], -1)
             self._terms[slot] = None
         self._free.extend(dropped[::-1].tolist())
         self._frequencies[dropped] = 0.0
@@ -165,3 +197,8 @@ class Vocabulary:
     def _bucket(self, term: Any) -> int:
         code = zlib.crc32(str(term).encode("utf-8", "surrogatepass"))
         return self.most + code % self.n_buckets
+
+
+def _listed(terms: Any) -> Any:
+    """Return terms as Python objects."""
+    return terms.tolist() if isinstance(terms, np.ndarray) else terms

@@ -6,7 +6,7 @@ import json
 from pathlib import PurePath
 
 from orthostream.novelty.reading.fields import GivenFields
-from orthostream.novelty.reading.opening import Opening
+from orthostream.novelty.reading.first_lines import FirstLines
 from orthostream.novelty.reading.table_cells import SEPARATORS
 from orthostream.novelty.reading.table_separator import column_names, has_text
 
@@ -33,17 +33,17 @@ def format_of_name(name: str) -> str:
     return _SUFFIXES.get((path.with_suffix("") if path.suffix == ".gz" else path).suffix, "auto")
 
 
-def format_of_opening(opening: Opening, given: GivenFields) -> str:
+def format_of_lines(first_lines: FirstLines, given: GivenFields) -> str:
     """Return the format that the first line looks like.
 
-    >>> from orthostream.novelty.reading.lines import Line
+    >>> from orthostream.novelty.reading.lines import TextLine
     >>> for text in ('{"text": "Cocoa"}', "id,text", "Text, drugs and rock"):
-    ...     print(format_of_opening(Opening([Line(1, text)], True), GivenFields()))
+    ...     print(format_of_lines(FirstLines([TextLine(1, text)], True), GivenFields()))
     jsonl
     csv
     lines
     """
-    text = opening.lines[0].text.strip() if opening.lines else ""
+    text = first_lines.lines[0].text.strip() if first_lines.lines else ""
     if text.startswith("{") or _is_json_string(text) or _begins_array(text):
         return "jsonl"
     return "csv" if any(_is_header(column_names(text, separator), given) for separator in SEPARATORS) else "lines"

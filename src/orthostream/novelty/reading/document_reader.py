@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from time import monotonic as time_now
 from types import TracebackType
@@ -14,14 +14,14 @@ from typing import BinaryIO, Self
 
 from orthostream.novelty.document import Document
 from orthostream.novelty.reading.as_utf8 import as_utf8, checked_encoding
-from orthostream.novelty.reading.choose_format import FORMATS, format_of_name, format_of_opening
+from orthostream.novelty.reading.choose_format import FORMATS, format_of_lines, format_of_name
 from orthostream.novelty.reading.document_format import DocumentFormat
 from orthostream.novelty.reading.fields import GivenFields
+from orthostream.novelty.reading.first_lines import FirstLines, look_ahead
 from orthostream.novelty.reading.followed_file import FollowedFile
 from orthostream.novelty.reading.gunzip import gunzipped, without_gzip
 from orthostream.novelty.reading.json_lines import JsonLines
-from orthostream.novelty.reading.lines import Line, text_lines
-from orthostream.novelty.reading.opening import Opening, look_ahead
+from orthostream.novelty.reading.lines import TextLine, text_lines
 from orthostream.novelty.reading.pieces import Pieces, ReadingStoppedError, is_pipe, stream_pieces
 from orthostream.novelty.reading.plain_lines import PlainLines
 from orthostream.novelty.reading.problems import Problems
@@ -197,7 +197,7 @@ class DocumentReader:
         self._is_live = is_pipe(stream)
         return stream_pieces(stream, self._stop)
 
-    def _lines(self, pieces: Pieces) -> Iterator[Line | None]:
+    def _lines(self, pieces: Pieces) -> Iterator[TextLine | None]:
         counted = self._counted(pieces)
         plain = without_gzip(counted) if self._follow else gunzipped(counted, self.problems)
         utf8 = as_utf8(plain, self._encoding)
@@ -211,23 +211,25 @@ class DocumentReader:
             self.bytes_read += len(piece or b"")
             yield piece
 
-    def _documents_of(self, lines: Iterator[Line | None]) -> Iterator[Document | None]:
+    def _documents_of(self, lines: Iterator[TextLine | None]) -> Iterator[Document | None]:
         if self._format is None:
-            opening = look_ahead(lines, self.problems)
-            if not opening.lines:
-                return
-            self._format = self._open_format(opening)
-            lines = chain(opening.lines, lines)
+            first_lines, lines = look_ahead(lines, self.problems, _OLDEST if self._is_live else math.inf)
+            if first_lines.lines:
+                self._format = self._open_format(first_lines)
+        if self._format is None:
+            # Without a line, which is no reason to hide an error.
+            yield from (None for _ in lines)
+            return
         yield from self._format.documents(lines)
 
-    def _open_format(self, opening: Opening) -> DocumentFormat:
+    def _open_format(self, first_lines: FirstLines) -> DocumentFormat:
         name = self._format_name
         if name == "auto":
-            name = format_of_opening(opening, self._given)
+            name = format_of_lines(first_lines, self._given)
         if name == "lines":
             return PlainLines(self._given, self.problems)
         records = RecordReader(self.problems, RecentIds())
         if name == "jsonl":
-            return JsonLines(opening, self._given, records, self.problems)
-        separator = find_separator(opening, self._given)
+            return JsonLines(first_lines, self._given, records, self.problems)
+        separator = find_separator(first_lines, self._given)
         return Tables(separator, self._max_bytes, self._given, records, self.problems)

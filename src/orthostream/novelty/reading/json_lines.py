@@ -10,8 +10,8 @@ from orthostream.novelty.document import Document
 from orthostream.novelty.reading.document_format import DocumentFormat
 from orthostream.novelty.reading.errors import DocumentError
 from orthostream.novelty.reading.fields import Fields, GivenFields, check_fields, find_fields
-from orthostream.novelty.reading.lines import Line, filled_lines
-from orthostream.novelty.reading.opening import Opening
+from orthostream.novelty.reading.first_lines import FirstLines
+from orthostream.novelty.reading.lines import TextLine, filled_lines
 from orthostream.novelty.reading.problems import Problems
 from orthostream.novelty.reading.records import RecordReader
 
@@ -29,7 +29,7 @@ class JsonLines(DocumentFormat):
 
     Parameters
     ----------
-    opening : Opening
+    first_lines : FirstLines
         The first lines, which tell the names of the fields.
     given : GivenFields
     records : RecordReader
@@ -43,10 +43,10 @@ class JsonLines(DocumentFormat):
     Examples
     --------
     >>> from orthostream.novelty.reading.recent_ids import RecentIds
-    >>> lines = [Line(1, '{"Headline": "Cocoa rose", "id": 7}'), Line(2, '"Cocoa fell"'), Line(3, "[1]")]
+    >>> lines = [TextLine(1, '{"Headline": "Cocoa rose", "id": 7}'), TextLine(2, '"Cocoa fell"'), TextLine(3, "[1]")]
     >>> problems = Problems()
     >>> records = RecordReader(problems, RecentIds())
-    >>> for document in JsonLines(Opening(lines, True), GivenFields(), records, problems).documents(lines):
+    >>> for document in JsonLines(FirstLines(lines, True), GivenFields(), records, problems).documents(lines):
     ...     print(document)
     Document(text='Cocoa rose', title='Cocoa rose', id='7', time='')
     Document(text='Cocoa fell', title='Cocoa fell', id='2', time='')
@@ -54,18 +54,18 @@ class JsonLines(DocumentFormat):
     ['malformed lines: 1 (first: line 3: an array, not an object)']
     """
 
-    def __init__(self, opening: Opening, given: GivenFields, records: RecordReader, problems: Problems) -> None:
+    def __init__(self, first_lines: FirstLines, given: GivenFields, records: RecordReader, problems: Problems) -> None:
         self._records, self._problems = records, problems
-        values = [value for line in opening.filled if line.is_whole for value in _values(line.text)]
-        _check_is_lines(opening, values)
+        values = [value for line in first_lines.filled if line.is_whole for value in _values(line.text)]
+        _check_is_lines(first_lines, values)
         objects = [value for value in values if isinstance(value, dict)]
         names = list(dict.fromkeys(name for each in objects for name in each))
         # A slow stream can begin with something else than a document.
-        if len(objects) == len(values) and (len(objects) >= _ENOUGH or (opening.is_all and objects)):
+        if len(objects) == len(values) and (len(objects) >= _ENOUGH or (first_lines.is_all and objects)):
             check_fields(names, given)
         self._fields: Fields = find_fields(names, given).or_usual(given)
 
-    def documents(self, lines: Iterable[Line | None]) -> Iterator[Document | None]:
+    def documents(self, lines: Iterable[TextLine | None]) -> Iterator[Document | None]:
         for line in filled_lines(lines, self._problems):
             if line is None:
                 yield None
@@ -73,7 +73,7 @@ class JsonLines(DocumentFormat):
                 # UTF-8 has no surrogates, but JSON can spell one without its other half.
                 yield self._printable(document, line) if "\\u" in line.text else document
 
-    def _document(self, line: Line) -> Document | None:
+    def _document(self, line: TextLine) -> Document | None:
         try:
             value = _parse(line.text)
         except ValueError as error:
@@ -83,7 +83,7 @@ class JsonLines(DocumentFormat):
             return self._records.read(value, self._fields, line.number)
         return self._records.read({"text": value}, Fields(), line.number)
 
-    def _printable(self, document: Document, line: Line) -> Document:
+    def _printable(self, document: Document, line: TextLine) -> Document:
         try:
             "".join(document).encode()
         except UnicodeEncodeError:
@@ -114,9 +114,9 @@ def _values(text: str) -> list[dict[str, Any] | str]:
         return []
 
 
-def _check_is_lines(opening: Opening, values: list[dict[str, Any] | str]) -> None:
+def _check_is_lines(first_lines: FirstLines, values: list[dict[str, Any] | str]) -> None:
     """Refuse an array, or an object over several lines; but one damaged line at the start is no reason."""
-    filled = opening.filled
+    filled = first_lines.filled
     first = filled[0].text.strip()
     if 2 * len(values) >= len(filled):
         return

@@ -13,7 +13,7 @@ from orthostream.novelty.reading.problems import Problems
 _SHOWN_OF_LONG_LINE = 200
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line without its end.
 
     Attributes
@@ -35,13 +35,13 @@ class Line(NamedTuple):
         return not self.text or self.text.isspace()
 
 
-def text_lines(pieces: Pieces, max_bytes: int, problems: Problems, first: int = 1) -> Iterator[Line | None]:
+def text_lines(pieces: Pieces, max_bytes: int, problems: Problems, first: int = 1) -> Iterator[TextLine | None]:
     r"""Split UTF-8 into lines; None where the pieces have one.
 
     Broken bytes are replaced and counted. Of a line that is too long only the beginning is kept.
 
     >>> list(text_lines(iter([b"on", b"e\r\n", None, b"two"]), 99, Problems()))
-    [Line(number=1, text='one', is_whole=True), None, Line(number=2, text='two', is_whole=True)]
+    [TextLine(number=1, text='one', is_whole=True), None, TextLine(number=2, text='two', is_whole=True)]
     """
     numbers = count(first)
     begun = bytearray()
@@ -61,20 +61,20 @@ def text_lines(pieces: Pieces, max_bytes: int, problems: Problems, first: int = 
         yield _line(next(numbers), bytes(begun), max_bytes, problems)
 
 
-def _line(number: int, data: bytes, max_bytes: int, problems: Problems) -> Line:
+def _line(number: int, data: bytes, max_bytes: int, problems: Problems) -> TextLine:
     if len(data) > max_bytes:
         problems.report("too long", number, f"the line has more than {max_bytes:,} bytes")
-        return Line(number, data[:_SHOWN_OF_LONG_LINE].decode("utf-8", "replace"), is_whole=False)
+        return TextLine(number, data[: min(max_bytes, _SHOWN_OF_LONG_LINE)].decode("utf-8", "replace"), is_whole=False)
     # Where files were joined, a byte order mark can begin any line.
     data = data.removeprefix(codecs.BOM_UTF8).removesuffix(b"\r")
     try:
-        return Line(number, data.decode())
+        return TextLine(number, data.decode())
     except UnicodeDecodeError as error:
         problems.report("broken encodings", number, f"byte {error.start + 1} does not fit the encoding")
-        return Line(number, data.decode("utf-8", "replace"))
+        return TextLine(number, data.decode("utf-8", "replace"))
 
 
-def filled_lines(lines: Iterable[Line | None], problems: Problems) -> Iterator[Line | None]:
+def filled_lines(lines: Iterable[TextLine | None], problems: Problems) -> Iterator[TextLine | None]:
     """Leave lines out that are too long, and blank ones, which are counted."""
     for line in lines:
         if line is None:

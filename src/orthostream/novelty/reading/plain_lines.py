@@ -8,14 +8,14 @@ from orthostream.novelty.document import Document
 from orthostream.novelty.reading.document_format import DocumentFormat
 from orthostream.novelty.reading.errors import DocumentError
 from orthostream.novelty.reading.fields import GivenFields
-from orthostream.novelty.reading.lines import Line, filled_lines
+from orthostream.novelty.reading.lines import TextLine, filled_lines
 from orthostream.novelty.reading.problems import Problems
 
 
 class PlainLines(DocumentFormat):
     """Plain text, one document in each line; blank lines are left out and counted.
 
-    >>> list(PlainLines(GivenFields(), Problems()).documents([Line(1, "Cocoa rose."), None]))
+    >>> list(PlainLines(GivenFields(), Problems()).documents([TextLine(1, "Cocoa rose."), None]))
     [Document(text='Cocoa rose.', title='Cocoa rose.', id='1', time=''), None]
     """
 
@@ -27,6 +27,6 @@ class PlainLines(DocumentFormat):
             )
         self._problems = problems
 
-    def documents(self, lines: Iterable[Line | None]) -> Iterator[Document | None]:
+    def documents(self, lines: Iterable[TextLine | None]) -> Iterator[Document | None]:
         for line in filled_lines(lines, self._problems):
             yield line and Document.of(line.text, id=str(line.number))

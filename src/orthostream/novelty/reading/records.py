@@ -62,7 +62,7 @@ class RecordReader:
     def _why_empty(self, record: Mapping[str, Any], fields: Fields) -> str:
         for name in fields.text + fields.title:
             if name in record:
-                return f"{name!r} is empty"
+                return f"{name[:60]!r} is empty"
         return f"there are only {', '.join(repr(name[:60]) for name in list(record)[:10]) or 'no fields'}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from orthostream.novelty.reading.lines import Line
+from orthostream.novelty.reading.lines import TextLine
 from orthostream.novelty.reading.problems import Problems
 from orthostream.novelty.reading.table_cells import Cells, split_cells
 
@@ -15,7 +15,7 @@ from orthostream.novelty.reading.table_cells import Cells, split_cells
 MOST_COLUMNS = 10_000
 #: Characters that are read again, for each that is read; with more, some inputs would take for ever.
 _MOST_AGAIN = 4
-_END = Line(0, "", is_whole=False)
+_END = TextLine(0, "", is_whole=False)
 
 
 class Row(NamedTuple):
@@ -31,7 +31,7 @@ class TableRows:
     A quote that opens a cell by mistake would swallow what follows. So if a row over several lines turns out not to be
     one, since it is too long, has a wrong number of cells, or something between a quote and a separator, only its first
     line is left out and counted, and the other lines are read again. Where such rows are the rule, they are left out as
-    a whole.
+    a whole. When no more lines are there for now, a row is also given up if all lines but its first could be rows.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ class TableRows:
     Examples
     --------
     >>> problems = Problems()
-    >>> lines = [Line(1, "1,text"), Line(2, '2,"two'), Line(3, 'lines"'), Line(4, '4,"stray'), Line(5, '5,"fine"')]
+    >>> texts = ["1,text", '2,"two', 'lines"', '4,"stray', '5,"fine"']
     >>> rows = TableRows(",", 1000, problems)
     >>> rows.n_columns = 2
-    >>> [row.cells for row in rows.rows(lines)]
+    >>> [row.cells for row in rows.rows(TextLine(number, text) for number, text in enumerate(texts, start=1))]
     [['1', 'text'], ['2', 'two\nlines'], ['5', 'fine']]
     >>> problems.messages()
     ['stray quotes: 1 (first: line 4: a quote opens a cell, and on line 5 text follows a quote)']
@@ -62,7 +62,7 @@ class TableRows:
         self._separator, self._max_bytes, self._problems = separator, max_bytes, problems
         self._budget = 0
 
-    def rows(self, lines: Iterable[Line | None]) -> Iterator[Row | None]:
+    def rows(self, lines: Iterable[TextLine | None]) -> Iterator[Row | None]:
         """Yield the rows of a file, and None where the lines have one."""
         begun: _OpenRow | None = None
         for next_line in chain(lines, [_END]):
@@ -71,7 +71,12 @@ class TableRows:
             while waiting:
                 line = waiting.popleft()
                 if line is None:
-                    yield None
+                    if begun is not None and begun.could_be_rows:
+                        waiting.append(None)
+                        self._give_up(begun, "the lines after it could be rows", waiting)
+                        begun = None
+                    else:
+                        yield None
                 elif begun is None:
                     cells = self._first_cells(line)
                     if cells is not None and cells.is_open:
@@ -79,16 +84,19 @@ class TableRows:
                     elif cells is not None:
                         yield Row(line.number, cells.texts)
                 elif trouble := begun.add(line, self._separator, self.n_columns, self._max_bytes):
-                    self._problems.report("stray quotes", begun.number, f"a quote opens a cell, and {trouble}")
-                    if begun.size <= self._budget:
-                        self._budget -= begun.size
-                        waiting.extendleft(reversed(begun.lines[1:]))
+                    self._give_up(begun, trouble, waiting)
                     begun = None
                 elif begun.is_complete:
                     yield Row(begun.number, begun.cells)
                     begun = None
 
-    def _first_cells(self, line: Line) -> Cells | None:
+    def _give_up(self, begun: _OpenRow, trouble: str, waiting: deque[TextLine | None]) -> None:
+        self._problems.report("stray quotes", begun.number, f"a quote opens a cell, and {trouble}")
+        if begun.size <= self._budget:
+            self._budget -= begun.size
+            waiting.extendleft(reversed(begun.lines[1:]))
+
+    def _first_cells(self, line: TextLine) -> Cells | None:
         """Return the cells of the first line of a row, or None if it cannot be one."""
         if not line.is_whole:
             return None
@@ -108,15 +116,15 @@ class TableRows:
 class _OpenRow:
     """A row whose last cell goes on in the next line."""
 
-    def __init__(self, line: Line, cells: list[str]) -> None:
+    def __init__(self, line: TextLine, cells: list[str]) -> None:
         self.number = line.number
         self.lines = [line]
         self.cells = cells[:-1]
-        self.is_complete = False
-        self._parts = [cells[-1]]
         self.size = len(line.text)
+        self.is_complete = self.could_be_rows = False
+        self._parts = [cells[-1]]
 
-    def add(self, line: Line, separator: str, n_columns: int | None, max_bytes: int) -> str:
+    def add(self, line: TextLine, separator: str, n_columns: int | None, max_bytes: int) -> str:
         """Go on with a line; return why this cannot be a row, or an empty text."""
         self.lines.append(line)
         self.size += len(line.text) + 1
@@ -124,6 +132,8 @@ class _OpenRow:
             return "it is not closed"
         if self.size > max_bytes or not line.is_whole:
             return f"it is not closed within {max_bytes:,} bytes"
+        fits = n_columns is not None and line.text.count(separator) == n_columns - 1
+        self.could_be_rows = fits and (self.could_be_rows or len(self.lines) == 2)
         most = n_columns or MOST_COLUMNS
         texts, is_open, is_clean = split_cells(line.text, separator, most, in_quotes=True)
         if not is_clean:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from orthostream.novelty.reading.fields import GivenFields, find_fields
-from orthostream.novelty.reading.opening import Opening
+from orthostream.novelty.reading.first_lines import FirstLines
 from orthostream.novelty.reading.table_cells import SEPARATORS, split_cells
 from orthostream.novelty.reading.table_rows import MOST_COLUMNS
 
 
-def find_separator(opening: Opening, given: GivenFields) -> str:
+def find_separator(first_lines: FirstLines, given: GivenFields) -> str:
     r"""Return the separator with which the header has a text, and most columns, and the lines fit best.
 
-    >>> from orthostream.novelty.reading.lines import Line
-    >>> find_separator(Opening([Line(1, "id;text"), Line(2, "1;Cocoa, tea, coffee")], True), GivenFields())
+    >>> from orthostream.novelty.reading.lines import TextLine
+    >>> find_separator(FirstLines([TextLine(1, "id;text"), TextLine(2, "1;Cocoa, tea, coffee")], True), GivenFields())
     ';'
-    >>> find_separator(Opening([Line(1, "text"), Line(2, "Cocoa, tea; coffee")], True), GivenFields())
+    >>> find_separator(FirstLines([TextLine(1, "text"), TextLine(2, "Cocoa, tea; coffee")], True), GivenFields())
     '\t'
     """
-    header, *others = opening.filled
+    header, *others = first_lines.filled
 
     def merit(separator: str) -> tuple[bool, int, int]:
         names = column_names(header.text, separator)

@@ -8,7 +8,7 @@ from orthostream.novelty.document import Document
 from orthostream.novelty.reading.document_format import DocumentFormat
 from orthostream.novelty.reading.errors import DocumentError
 from orthostream.novelty.reading.fields import Fields, GivenFields, check_fields, find_fields
-from orthostream.novelty.reading.lines import Line
+from orthostream.novelty.reading.lines import TextLine
 from orthostream.novelty.reading.problems import Problems
 from orthostream.novelty.reading.records import RecordReader
 from orthostream.novelty.reading.table_rows import MOST_COLUMNS, Row, TableRows
@@ -34,7 +34,7 @@ class Tables(DocumentFormat):
     Examples
     --------
     >>> from orthostream.novelty.reading.recent_ids import RecentIds
-    >>> lines = [Line(1, "day,title,text"), Line(2, '1987-02-26,Cocoa,"Prices rose, slightly"')]
+    >>> lines = [TextLine(1, "day,title,text"), TextLine(2, '1987-02-26,Cocoa,"Prices rose, slightly"')]
     >>> problems = Problems()
     >>> table = Tables(",", 1000, GivenFields(time="day"), RecordReader(problems, RecentIds()), problems)
     >>> list(table.documents(lines))
@@ -50,7 +50,7 @@ class Tables(DocumentFormat):
         self._n_columns = 0
         self._places: dict[str, int] = {}
 
-    def documents(self, lines: Iterable[Line | None]) -> Iterator[Document | None]:
+    def documents(self, lines: Iterable[TextLine | None]) -> Iterator[Document | None]:
         is_first = True
         self._rows.n_columns = None
         for row in self._rows.rows(lines):

@@ -14,13 +14,18 @@ from orthostream.novelty.scored_document import ScoredDocument
 def entries(report: StreamReport) -> str:
     """Return one item for each flagged document that is kept, the highest score first.
 
-    Bars of scores start at the typical score, since from zero on all of them would look alike. Bars get their lengths
-    from the classes w0 to w100, since the policy of the page forbids styles of elements.
+    Bars get their lengths from the classes w0 to w100, since the policy of the page forbids styles of elements.
     """
-    start = report.typical_score
+    start = bar_start(report)
     span = max((each.most for each in report.scores.all()), default=0.0) - start
     documents = sorted(report.flagged.all(), key=lambda document: (-document.score, document.number))
     return "\n".join(_entry(document, start, span) for document in documents)
+
+
+def bar_start(report: StreamReport) -> float:
+    """Return the score of a bar of no length: the typical one, since from zero on all bars would look alike."""
+    thresholds = [document.threshold for document in report.flagged.all() if document.threshold is not None]
+    return min([report.typical_score, *thresholds])
 
 
 def name_of(document: ScoredDocument) -> str:
@@ -49,8 +54,7 @@ def _entry(document: ScoredDocument, start: float, span: float) -> str:
 def _reasons(explanation: Explanation | None) -> str:
     if explanation is None:
         return ""
-    shares = [each.share for each in (*explanation.terms, *explanation.topics)]
-    largest = max(shares, default=0.0)
+    largest = max([each.share for each in explanation.terms] + [each.share for each in explanation.topics], default=0.0)
     terms = (_reason(each.term, percent_text(each.share), _part(each.share, largest)) for each in explanation.terms)
     topics = (
         _reason(
@@ -85,7 +89,7 @@ def _unseen(terms: Sequence[str]) -> str:
 
 def _reason(text: str, number: str, part: int) -> str:
     # There are tens of thousands of these in a page: the style sheet draws the bar, and HTML ends items by itself.
-    return f"<li class=w{part}>{escape(text)}<b>{number}</b>"
+    return f"<li class=w{part}>{escape(text) or '(empty)'}<b>{number}</b>"
 
 
 def _part(value: float, whole: float) -> int:

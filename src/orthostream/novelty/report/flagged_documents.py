@@ -12,9 +12,9 @@ from orthostream.novelty.report.score_bins import LONGEST_TIME, finite_threshold
 from orthostream.novelty.report.shown_text import shown_text
 from orthostream.novelty.scored_document import ScoredDocument
 
-_LONGEST_TITLE, _LONGEST_ID, _LONGEST_WORD = 200, 80, 40
+_LONGEST_TITLE, _LONGEST_EARLIER, _LONGEST_ID, _LONGEST_WORD = 200, 120, 80, 40
 #: What a page shows of an explanation.
-_TERMS, _TOPICS, _WORDS, _NEAREST, _UNSEEN = 8, 3, 6, 3, 8
+_TERMS, _TOPICS, _WORDS, _NEAREST, _UNSEEN = 6, 3, 6, 3, 8
 
 
 class FlaggedDocuments:
@@ -85,12 +85,10 @@ def _shown_explanation(explanation: Explanation) -> Explanation:
     terms, topics, nearest, unseen = explanation
     return Explanation(
         tuple(TermShare(shown_text(each.term, _LONGEST_WORD), _short(each.share)) for each in terms[:_TERMS]),
-        tuple(
-            TopicShare(each.topic, shown_words(each.words), _short(each.share)) for each in topics[:_TOPICS]
-        ),
+        tuple(TopicShare(each.topic, shown_words(each.words), _short(each.share)) for each in topics[:_TOPICS]),
         tuple(
             EarlierDocument(
-                shown_text(each.id, _LONGEST_ID), shown_text(each.title, _LONGEST_TITLE), _short(each.similarity)
+                shown_text(each.id, _LONGEST_ID), shown_text(each.title, _LONGEST_EARLIER), _short(each.similarity)
             )
             for each in nearest[:_NEAREST]
         ),
@@ -116,7 +114,13 @@ def _document(fields: dict[str, Any]) -> ScoredDocument:
         tuple(EarlierDocument(each["id"], each["title"], each["similarity"]) for each in found["nearest"]),
         tuple(found["unseen"]),
     )
-    texts = (fields.get(name, "") for name in ("id", "title", "time"))
     return ScoredDocument(
-        fields["number"], *texts, fields["score"], fields.get("threshold"), fields["novel"], explanation
+        fields["number"],
+        fields.get("id", ""),
+        fields.get("title", ""),
+        fields.get("time", ""),
+        fields["score"],
+        fields.get("threshold"),
+        fields["novel"],
+        explanation,
     )

@@ -51,10 +51,9 @@ def course(report: StreamReport) -> str:
 
 def _flagged(report: StreamReport) -> str:
     judged = report.n_documents - report.n_warming_up
-    note = f"{percent_text(report.n_flagged / judged)} of those after the warm-up" if report.n_warming_up else ""
-    if judged and not report.n_warming_up:
-        note = f"{percent_text(report.n_flagged / judged)} of all"
-    return _tile("flagged", "Flagged as novel", f"{report.n_flagged:,}", note if judged else "")
+    of_which = "those after the warm-up" if report.n_warming_up else "all"
+    note = f"{percent_text(report.n_flagged / judged)} of {of_which}" if judged else ""
+    return _tile("flagged", "Flagged as novel", f"{report.n_flagged:,}", note)
 
 
 def _rule(report: StreamReport) -> str:

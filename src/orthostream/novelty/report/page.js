@@ -191,7 +191,9 @@
     }
     const ready = columns.findIndex((each) => each.threshold !== null);
     const warm = ready < 0 ? right : x(columns[ready].first);
-    if (ready !== 0) svg(picture, "rect", { class: "warming", x: left, y: top, width: Math.max(0, warm - left), height: bottom - top });
+    if (ready !== 0) {
+      svg(picture, "rect", { class: "warming", x: left, y: top, width: Math.max(0, warm - left), height: bottom - top });
+    }
     const corners = (level) => columns.flatMap((each) => [[x(each.first), y(level(each))], [x(each.last), y(level(each))]]);
     const path = (points) => points.map((point) => point.map((each) => each.toFixed(1)).join(" ")).join("L");
     const clip = svg(picture, "clipPath", { id: "plot" });
@@ -228,7 +230,7 @@
     if (focused && chart.current) chart.current.element.focus();
     byId("from").value = chart.from;
     byId("to").value = chart.to;
-    chart.readout.textContent = `Documents ${count(chart.from)} to ${count(chart.to)}, ${count(inView.length)} of the list below.`;
+    chart.readout.textContent = `Documents ${count(chart.from)} to ${count(chart.to)}: ${count(inView.length)} of the list below.`;
   }
 
   function setCurrent(dot) {
@@ -294,8 +296,10 @@
     if (dot !== chart.near) { hideTip(); if (dot) showTip(dot); }
     const number = chart.toNumber(px);
     const column = chart.columns.find((each) => number <= each.last) ?? chart.columns.at(-1);
-    const which = column.first === column.last ? `Document ${count(column.first)}` : `Documents ${count(column.first)} to ${count(column.last)}`;
-    const range = column.least === column.most ? short(column.median) : `${short(column.least)} to ${short(column.most)}, median ${short(column.median)}`;
+    const which = column.first === column.last
+      ? `Document ${count(column.first)}` : `Documents ${count(column.first)} to ${count(column.last)}`;
+    const range = column.least === column.most
+      ? short(column.median) : `${short(column.least)} to ${short(column.most)}, median ${short(column.median)}`;
     const limit = column.threshold === null ? "warming up" : `threshold ${short(column.threshold)}`;
     chart.readout.textContent = `${which}${column.time ? ` (${column.time})` : ""}: score ${range}; ${limit}.`;
   });
@@ -479,6 +483,11 @@
     drawTopicAxis();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paintTopics);
-  const asked = entries.find((entry) => `#${entry.element.id}` === location.hash);
-  if (asked) goTo(asked);
+  function goToAddress() {
+    const asked = entries.find((entry) => `#${entry.element.id}` === location.hash);
+    if (asked) goTo(asked);
+  }
+  addEventListener("hashchange", goToAddress);
+  // Later than the browser, which looks for the place itself and takes the focus away.
+  addEventListener("load", () => setTimeout(goToAddress));
 })();

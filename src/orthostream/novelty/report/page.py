@@ -10,7 +10,7 @@ from importlib.resources import files
 from string import Template
 
 from orthostream.novelty.report.chart_data import chart_data
-from orthostream.novelty.report.entries import entries
+from orthostream.novelty.report.entries import bar_start, entries
 from orthostream.novelty.report.headline import course, headline, stretch
 from orthostream.novelty.report.number_text import count_text, score_text
 from orthostream.novelty.report.shown_text import shown_text
@@ -75,9 +75,9 @@ def _flagged_note(report: StreamReport) -> str:
         return "No document is above the threshold."
     most = "" if kept == report.n_flagged else f"The {kept:,} with the highest scores, of {report.n_flagged:,}. "
     return (
-        f"{most}Bars of scores start at the typical score, {score_text(report.typical_score)}, and have a mark at the "
-        "threshold. Below: what is new, in percent of the document; the topics that it comes closest to; and recent "
-        "documents with their cosine similarity."
+        f"{most}Bars of scores start at {score_text(bar_start(report))} and have a mark at the threshold. Below: what "
+        "is new, in percent of the document; the topics that it comes closest to; and recent documents with their "
+        "cosine similarity."
     )
 
 

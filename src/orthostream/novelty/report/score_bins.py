@@ -21,7 +21,7 @@ class ScoreBin(NamedTuple):
 
     Attributes
     ----------
-    first, last, count : int
+    first, last, size : int
         Numbers of the first and the last document, and how many there are.
     first_time, last_time : str
         As the input has them.
@@ -34,7 +34,7 @@ class ScoreBin(NamedTuple):
 
     first: int
     last: int
-    count: int
+    size: int
     first_time: str
     last_time: str
     least: float
@@ -51,7 +51,7 @@ class ScoreBin(NamedTuple):
     @property
     def median(self) -> float:
         """The middle one of the scores; an estimate if there are more than eight."""
-        return statistics.median(self.sample)
+        return 0.5 * statistics.median_low(self.sample) + 0.5 * statistics.median_high(self.sample)
 
 
 def finite_threshold(document: ScoredDocument) -> float | None:
@@ -70,11 +70,11 @@ def joined(bins: Sequence[ScoreBin]) -> ScoreBin:
     sample = sorted(chain.from_iterable(each.sample for each in bins))
     while len(sample) > _SAMPLE:
         # Means of neighbours favour neither end; every second score would.
-        sample = [(low + high) / 2.0 for low, high in zip(sample[::2], sample[1::2], strict=True)]
+        sample = [0.5 * low + 0.5 * high for low, high in zip(sample[::2], sample[1::2], strict=True)]
     return ScoreBin(
         bins[0].first,
         bins[-1].last,
-        sum(each.count for each in bins),
+        sum(each.size for each in bins),
         bins[0].first_time,
         bins[-1].last_time,
         min(each.least for each in bins),
@@ -124,9 +124,9 @@ class ScoreBins:
         bins = self._bins
         bins.append(new)
         # As in a binary counter: only bins of the same width are joined, since only then samples count alike.
-        while len(bins) > 1 and bins[-2].count == bins[-1].count < self._width:
+        while len(bins) > 1 and bins[-2].size == bins[-1].size < self._width:
             bins[-2:] = [joined(bins[-2:])]
-        if len(bins) == self.most and bins[-1].count == self._width:
+        if len(bins) == self.most and bins[-1].size == self._width:
             self._bins = [joined(bins[place : place + 2]) for place in range(0, len(bins), 2)]
             self._width *= 2
 
@@ -144,6 +144,8 @@ class ScoreBins:
         """Return what `to_json` turned into an object."""
         made = cls(int(state["most"]))
         made._width = int(state["width"])
-        made._bins = [ScoreBin(*fields, tuple(sample)) for *fields, sample in state["bins"]]
-        made._waiting = [ScoreBin(*fields, tuple(sample)) for *fields, sample in state["waiting"]]
+        made._bins, made._waiting = (
+            [ScoreBin._make([*fields, tuple(sample)]) for *fields, sample in state[name]]
+            for name in ("bins", "waiting")
+        )
         return made

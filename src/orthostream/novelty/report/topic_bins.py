@@ -19,7 +19,7 @@ class TopicBin(NamedTuple):
 
     Attributes
     ----------
-    first, last, count : int
+    first, last, size : int
         Numbers of the first and the last document, and how many there are.
     first_time, last_time : str
         As the input has them.
@@ -29,7 +29,7 @@ class TopicBin(NamedTuple):
 
     first: int
     last: int
-    count: int
+    size: int
     first_time: str
     last_time: str
     energies: FloatArray
@@ -38,7 +38,7 @@ class TopicBin(NamedTuple):
         """Return the bin of the documents of both, of which the other's are the later ones."""
         return self._replace(
             last=other.last,
-            count=self.count + other.count,
+            size=self.size + other.size,
             last_time=other.last_time,
             energies=self.energies + other.energies,
         )
@@ -75,11 +75,11 @@ class TopicBins:
         """Add a block of documents that follows those before."""
         checked = self._checked(energies)
         first, last = documents[0], documents[-1]
-        times = (shown_text(each.time, LONGEST_TIME) for each in (first, last))
-        self._bins.append(TopicBin(first.number, last.number, len(documents), *times, checked))
+        first_time, last_time = (shown_text(each.time, LONGEST_TIME) for each in (first, last))
+        self._bins.append(TopicBin(first.number, last.number, len(documents), first_time, last_time, checked))
         self._join_narrow()
         while len(self._bins) > self.most:
-            self._width = max(2 * self._width, min(a.count + b.count for a, b in pairwise(self._bins)))
+            self._width = max(2 * self._width, min(a.size + b.size for a, b in pairwise(self._bins)))
             self._join_narrow(0)
 
     def all(self) -> list[TopicBin]:
@@ -106,7 +106,7 @@ class TopicBins:
         """Join neighbours, from one of the bins on, that together are not wider than a bin may be."""
         kept = self._bins[:start]
         for each in self._bins[start:]:
-            if kept and kept[-1].count + each.count <= self._width:
+            if kept and kept[-1].size + each.size <= self._width:
                 kept[-1] = kept[-1].joined(each)
             else:
                 kept.append(each)
@@ -125,5 +125,5 @@ class TopicBins:
         """Return what `to_json` turned into an object."""
         made = cls(int(state["most"]))
         made._width = int(state["width"])
-        made._bins = [TopicBin(*fields, np.array(energies, dtype=float)) for *fields, energies in state["bins"]]
+        made._bins = [TopicBin._make([*fields, np.array(energies, dtype=float)]) for *fields, energies in state["bins"]]
         return made

@@ -29,7 +29,7 @@ class TopicRow(NamedTuple):
 
 
 def topic_rows(report: StreamReport, topics: Sequence[Sequence[str]]) -> list[TopicRow]:
-    """Return a row for each topic, the largest share first.
+    """Return a row for each topic, the largest share first; none before any topic has energy.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def topic_rows(report: StreamReport, topics: Sequence[Sequence[str]]) -> list[To
     n_topics = report.topics.n_topics
     if len(topics) not in (0, n_topics):
         raise ValueError(f"there are words for {len(topics)} topics, but energies of {n_topics}: give words for each.")
-    if not bins or not n_topics:
-        return []
     energies = np.array([each.energies for each in bins])
-    counts = np.array([each.count for each in bins], dtype=float)
+    if not energies.any():
+        return []
+    counts = np.array([each.size for each in bins], dtype=float)
     total = energies.sum(axis=0) / counts.sum()
     shares = energies / counts[:, None]
     return [

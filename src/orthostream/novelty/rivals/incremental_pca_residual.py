@@ -7,7 +7,7 @@ from scipy import linalg
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.novelty.block import Block
+from orthostream.novelty.block import DocumentBlock
 from orthostream.novelty.rivals.rival import Rival
 from orthostream.novelty.rivals.seen_columns import SeenColumns
 
@@ -37,8 +37,8 @@ class IncrementalPCAResidual(Rival):
     >>> from scipy import sparse
     >>> known, new = sparse.csr_array([[0.6, 0.8, 0.0]]), sparse.csr_array([[0.0, 0.0, 1.0]])
     >>> rival = IncrementalPCAResidual(n_components=1)
-    >>> rival.learn(Block(known, known))
-    >>> [rival.score(Block(rows, rows)).round(6).item() for rows in (known, new)]
+    >>> rival.learn(DocumentBlock(known, known))
+    >>> [rival.score(DocumentBlock(rows, rows)).round(6).item() for rows in (known, new)]
     [0.0, 1.0]
     """
 
@@ -53,9 +53,9 @@ class IncrementalPCAResidual(Rival):
     def name(self) -> str:
         return "incremental PCA residual"
 
-    def learn(self, block: Block) -> None:
+    def learn(self, block: DocumentBlock) -> None:
         self.seen.add(block.rows)
-        rows = self.seen.select(block.rows)
+        rows = self.seen.select(block.rows).astype(float)
         terms = np.zeros((len(self.seen), self._terms.shape[1]))
         terms[: len(self._terms)] = self._terms
         codes = rows @ terms @ self._rotation
@@ -91,7 +91,7 @@ class IncrementalPCAResidual(Rival):
     def _has_learnt(self) -> bool:
         return len(self._sizes) > 0
 
-    def _scores(self, block: Block) -> FloatArray:
+    def _scores(self, block: DocumentBlock) -> FloatArray:
         codes = self.seen.select(block.rows) @ self._terms @ self._rotation
         scores: FloatArray = np.clip(1.0 - np.square(codes).sum(axis=1), 0.0, 1.0)
         return scores

@@ -7,7 +7,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.novelty.block import Block, SparseMatrix
+from orthostream.novelty.block import DocumentBlock, SparseMatrix
 from orthostream.novelty.rivals.refitted import Refitted
 
 _NEGLIGIBLE = 1e-5
@@ -32,8 +32,8 @@ class LatentSemanticResidual(Refitted):
     >>> from scipy import sparse
     >>> known, new = sparse.csr_array([[0.6, 0.8, 0.0]]), sparse.csr_array([[0.0, 0.0, 1.0]])
     >>> rival = LatentSemanticResidual(n_components=1)
-    >>> rival.learn(Block(known, known))
-    >>> [rival.score(Block(rows, rows)).round(6).item() for rows in (known, new)]
+    >>> rival.learn(DocumentBlock(known, known))
+    >>> [rival.score(DocumentBlock(rows, rows)).round(6).item() for rows in (known, new)]
     [0.0, 1.0]
     """
 
@@ -58,7 +58,7 @@ class LatentSemanticResidual(Refitted):
         # Vectors of vanishing singular values are arbitrary, and say nothing about the past.
         self._components = np.ascontiguousarray(components[sizes > _NEGLIGIBLE * sizes[0]].T)
 
-    def _scores(self, block: Block) -> FloatArray:
+    def _scores(self, block: DocumentBlock) -> FloatArray:
         assert self._components is not None
         codes = self._known(block.rows) @ self._components
         scores: FloatArray = np.clip(1.0 - np.square(codes).sum(axis=1, dtype=float), 0.0, 1.0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.novelty.block import Block
+from orthostream.novelty.block import DocumentBlock
 from orthostream.novelty.past_rows import PastRows, cosines
 from orthostream.novelty.rivals.rival import Rival
 
@@ -31,10 +31,10 @@ class NearestNeighbours(Rival):
     Examples
     --------
     >>> from scipy import sparse
-    >>> block = Block(*2 * [sparse.csr_array([[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])])
+    >>> block = DocumentBlock(*2 * [sparse.csr_array([[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])])
     >>> rival = NearestNeighbours()
     >>> rival.learn(block)
-    >>> rival.score(Block(*2 * [sparse.csr_array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])])).round(6).tolist()
+    >>> rival.score(DocumentBlock(*2 * [sparse.csr_array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])])).round(6).tolist()
     [0.4, 0.0]
     """
 
@@ -47,13 +47,13 @@ class NearestNeighbours(Rival):
     def name(self) -> str:
         return f"{self.k}-NN, " + ("all the past" if self.ring is None else f"last {self.ring:,}")
 
-    def learn(self, block: Block) -> None:
+    def learn(self, block: DocumentBlock) -> None:
         self.past.append(block.rows)
 
     def _has_learnt(self) -> bool:
         return len(self.past) > 0
 
-    def _scores(self, block: Block) -> FloatArray:
+    def _scores(self, block: DocumentBlock) -> FloatArray:
         past, rows = self.past.matrix(), block.rows
         parts = [rows[start : start + _AT_ONCE] for start in range(0, rows.shape[0], _AT_ONCE)]
         nearest = [_mean_of_largest(cosines(past, part), self.k) for part in parts]

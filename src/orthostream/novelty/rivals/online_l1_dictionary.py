@@ -7,7 +7,7 @@ from scipy import sparse
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.novelty.block import Block, SparseMatrix
+from orthostream.novelty.block import DocumentBlock, SparseMatrix
 from orthostream.novelty.rivals.l1_coding import L1Codes, l1_codes
 from orthostream.novelty.rivals.rival import Rival
 from orthostream.novelty.rivals.seen_columns import SeenColumns
@@ -32,7 +32,8 @@ class OnlineL1Dictionary(Rival):
     belong to its documents; a block takes 300 steps instead of one, which detects better; errors at terms that a whole
     block does not have are linear in the atoms, and need no multipliers.
 
-    Empty documents cost nothing. No score is above 1, the cost of the code 0.
+    Empty documents cost nothing. No score is above 1, the cost of the code 0. As in the paper, a document that shares
+    no term with an atom has that code and does not change the dictionary.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class OnlineL1Dictionary(Rival):
     >>> from scipy import sparse
     >>> known, new = sparse.csr_array([[0.6, 0.8, 0.0]]), sparse.csr_array([[0.0, 0.0, 1.0]])
     >>> rival = OnlineL1Dictionary(n_atoms=1)
-    >>> rival.learn(Block(known, known))
-    >>> [rival.score(Block(rows, rows)).round(6).item() for rows in (known, new)]
+    >>> rival.learn(DocumentBlock(known, known))
+    >>> [rival.score(DocumentBlock(rows, rows)).round(6).item() for rows in (known, new)]
     [0.1, 1.0]
     """
 
@@ -64,7 +65,7 @@ class OnlineL1Dictionary(Rival):
     def name(self) -> str:
         return "online l1 dictionary"
 
-    def learn(self, block: Block) -> None:
+    def learn(self, block: DocumentBlock) -> None:
         if self._has_learnt():
             codes = self._coded(block.rows).codes
             self._grow(block.rows)
@@ -77,7 +78,7 @@ class OnlineL1Dictionary(Rival):
     def _has_learnt(self) -> bool:
         return len(self._atoms) > 0
 
-    def _scores(self, block: Block) -> FloatArray:
+    def _scores(self, block: DocumentBlock) -> FloatArray:
         codes = self._coded(block.rows)
         return np.minimum(codes.costs, 1.0)
 
@@ -106,11 +107,13 @@ class OnlineL1Dictionary(Rival):
 
     def _update(self, rows: SparseMatrix, codes: FloatArray) -> None:
         """Move the atoms that the codes use towards those with the least absolute error on these rows."""
-        self._blocks += 1
         used = np.flatnonzero(codes.any(axis=0))
         if len(used) == 0:
             return
-        codes, atoms = codes[:, used], self._atoms[used]
+        self._blocks += 1
+        # Documents with the code 0 have the same error whatever the atoms are.
+        coded = np.flatnonzero(codes.any(axis=1))
+        rows, codes, atoms = rows[coded], codes[np.ix_(coded, used)], self._atoms[used]
         # At all other terms these atoms are zero, and remain so.
         touched = np.unique(rows.indices)
         others = np.setdiff1d(np.flatnonzero(atoms.any(axis=0)), touched)
@@ -140,9 +143,10 @@ class OnlineL1Dictionary(Rival):
 
 
 def _of_unit_mass(rows: SparseMatrix) -> SparseMatrix:
-    """Return the rows divided by their sums; rows of zeros stay."""
-    masses = rows.sum(axis=1)
+    """Return the rows divided by their sums, without stored zeros; rows of zeros stay."""
+    masses = rows.sum(axis=1, dtype=float)
     scaled: SparseMatrix = sparse.csr_array(rows.multiply((1.0 / np.where(masses > 0.0, masses, 1.0))[:, None]))
+    scaled.eliminate_zeros()
     return scaled
 
 

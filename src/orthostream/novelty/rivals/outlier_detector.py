@@ -11,7 +11,7 @@ from sklearn.neighbors import LocalOutlierFactor
 
 from orthostream import _checks
 from orthostream._typing import FloatArray
-from orthostream.novelty.block import Block, SparseMatrix
+from orthostream.novelty.block import DocumentBlock, SparseMatrix
 from orthostream.novelty.rivals.refitted import Refitted
 
 _NAMES = {"lof": "LocalOutlierFactor", "forest": "IsolationForest"}
@@ -39,8 +39,8 @@ class OutlierDetector(Refitted):
     >>> known = sparse.csr_array(np.repeat([[0.6, 0.8, 0.0], [0.8, 0.6, 0.0]], 30, axis=0))
     >>> new = sparse.csr_array([[0.0, 0.0, 1.0], [0.6, 0.8, 0.0]])
     >>> rival = OutlierDetector("lof")
-    >>> rival.learn(Block(known, known))
-    >>> rival.score(Block(new, new)).argmax().item()
+    >>> rival.learn(DocumentBlock(known, known))
+    >>> rival.score(DocumentBlock(new, new)).argmax().item()
     0
     """
 
@@ -67,7 +67,7 @@ class OutlierDetector(Refitted):
             detector = IsolationForest(random_state=self.random_state)
         self._detector = detector.fit(_with_rest(past, np.zeros(count)))
 
-    def _scores(self, block: Block) -> FloatArray:
+    def _scores(self, block: DocumentBlock) -> FloatArray:
         known = self._known(block.rows)
         scores: FloatArray = -self._detector.score_samples(_with_rest(known, _rest(block.rows, known)))
         return scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from orthostream import _checks
-from orthostream.novelty.block import Block, SparseMatrix
+from orthostream.novelty.block import DocumentBlock, SparseMatrix
 from orthostream.novelty.past_rows import PastRows
 from orthostream.novelty.rivals.rival import Rival
 from orthostream.novelty.rivals.seen_columns import SeenColumns
@@ -29,7 +29,7 @@ class Refitted(Rival):
         self._fitted_columns = 0
         self._waiting = 0
 
-    def learn(self, block: Block) -> None:
+    def learn(self, block: DocumentBlock) -> None:
         self.seen.add(block.rows)
         self.past.append(self.seen.select(block.rows))
         self._waiting += block.rows.shape[0]

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from orthostream._typing import FloatArray
-from orthostream.novelty.block import Block
+from orthostream.novelty.block import DocumentBlock
 
 
 class Rival(ABC):
@@ -22,10 +22,10 @@ class Rival(ABC):
         """A short name for tables."""
 
     @abstractmethod
-    def learn(self, block: Block) -> None:
+    def learn(self, block: DocumentBlock) -> None:
         """Add the documents of a block to the past."""
 
-    def score(self, block: Block) -> FloatArray:
+    def score(self, block: DocumentBlock) -> FloatArray:
         """Return one finite number for each document, higher for a more novel one, without learning anything.
 
         Before anything was learnt, all scores are 1.
@@ -39,5 +39,5 @@ class Rival(ABC):
         """Whether there is anything to compare with."""
 
     @abstractmethod
-    def _scores(self, block: Block) -> FloatArray:
+    def _scores(self, block: DocumentBlock) -> FloatArray:
         """Return the scores of one document or more, once something was learnt."""

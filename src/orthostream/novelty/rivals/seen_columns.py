@@ -31,7 +31,7 @@ class SeenColumns:
         """Give numbers to the columns of these rows that have none."""
         if rows.shape[1] > len(self._places):
             self._places = np.append(self._places, np.full(rows.shape[1] - len(self._places), -1, np.int32))
-        touched = np.unique(rows.indices)
+        touched = np.unique(rows.indices[rows.data != 0])
         new = touched[self._places[touched] < 0]
         self._places[new] = self._count + np.arange(len(new))
         self._count += len(new)

@@ -23,8 +23,9 @@ class FalseAlarmRate(Threshold):
 
     The tail above a high score is close to a generalised Pareto distribution (Pickands, 1975). It is fitted by least
     squares to the quantiles from 0.7 to 0.95 of the recent scores. The highest scores are not used, so that novel
-    documents, if they are fewer than one in twenty, hardly raise the threshold. On simulated scores the share of flagged
-    documents was up to 1.6 times a rate of 0.01, and up to 5 times a rate of 0.002: far extrapolation is uncertain.
+    documents, if they are fewer than one in twenty, hardly raise the threshold. On simulated scores the share of
+    flagged documents was up to 1.6 times a rate of 0.01, and up to 5 times a rate of 0.002: far extrapolation is
+    uncertain.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Texts in pictures: in fonts that have their characters."""
+"""Fonts that have the characters of the texts in a picture."""
 
 from __future__ import annotations
 
@@ -48,36 +48,6 @@ class FigureFonts:
     def drawn(self, text: str) -> str:
         """Return the text with a box for each character that no font has."""
         return text.translate(self._replacements)
-
-
-def fitted(text: Any, inches: float) -> None:
-    """Cut off the end of a text that is wider than that, in a figure whose canvas is Agg's."""
-    figure = text.get_figure()
-    renderer, most = figure.canvas.get_renderer(), inches * figure.dpi
-    whole, fits, too_long = text.get_text(), 0, len(text.get_text()) + 1
-    while too_long - fits > 1:
-        middle = (fits + too_long) // 2
-        text.set_text(_clipped(whole, middle))
-        if text.get_window_extent(renderer).width <= most:
-            fits = middle
-        else:
-            too_long = middle
-    text.set_text(_clipped(whole, fits))
-
-
-def short_time(time: str, days: bool) -> str:
-    """Return the day of an ISO time, or its hour if all are of one day; of other times the beginning.
-
-    >>> short_time("1987-02-26 15:01:01", True), short_time("1987-02-26T15:01:01Z", False)
-    ('1987-02-26', '15:01')
-    """
-    if len(time) >= 16 and time[4] == time[7] == "-" and time[10] in "T " and time[13] == ":":
-        return time[:10] if days else time[11:16]
-    return _clipped(time, 16)
-
-
-def _clipped(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: max(longest - 1, 0)].rstrip() + "…"
 
 
 def _opened(path: str) -> Any:
