@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 
@@ -54,7 +55,7 @@ class Explanation(NamedTuple):
 
     def to_json(self) -> dict[str, list[Any]]:
         """Return lists of objects with short numbers, and of words, for a line of JSON."""
-        lists = {"terms": self.terms, "topics": self.topics, "nearest": self.nearest}
+        lists: dict[str, Sequence[Any]] = {"terms": self.terms, "topics": self.topics, "nearest": self.nearest}
         found: dict[str, list[Any]] = {
             name: [{key: _short(value) for key, value in item._asdict().items()} for item in items]
             for name, items in lists.items()

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from orthostream.novelty.detector import NovelDocumentDetector
 
 
-class RiverNovelty(AnomalyDetector):  # type: ignore[misc]
+class RiverNovelty(AnomalyDetector):
     """Scores and learns one document at a time, as river's anomaly detectors do.
 
     A document is a text, a mapping with a text, or the words and counts that river's `BagOfWords` makes. As everywhere,

@@ -151,10 +151,11 @@ def counts_of_rows(rows: Any) -> TermCounts:
 
 def _over_own_terms(terms: Any, entries: SparseMatrix) -> TermCounts:
     """Return rows over the columns that they have entries in, in the order in which these first occur."""
-    columns = entries.indices
+    columns: Any = entries.indices
+    first: Any
     if entries.shape[1] <= _WIDEST:
         # If an index is repeated, NumPy keeps the last value: the place of the first occurrence.
-        places = np.empty(entries.shape[1], dtype=np.int32)
+        places: Any = np.empty(entries.shape[1], dtype=np.int32)
         places[columns[::-1]] = np.arange(len(columns), dtype=np.int32)[::-1]
         first = places[columns]
     else:

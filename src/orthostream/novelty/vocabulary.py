@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import repeat
 from typing import Any, Self
 
@@ -78,8 +78,11 @@ class Vocabulary:
         """Whether so many new terms can be admitted without dropping others."""
         return len(self._slots) + count <= self.most
 
-    def find(self, terms: Sequence[Any]) -> IntArray:
-        """Return the slot of each term, or its bucket, without admitting new ones."""
+    def find(self, terms: Any) -> IntArray:
+        """Return the slot of each term, or its bucket, without admitting new ones.
+
+        Terms are a list, or an array of columns.
+        """
         found = self._known(terms)
         unknown = np.flatnonzero(found < 0).tolist()
         if unknown:
@@ -88,7 +91,7 @@ class Vocabulary:
                 found[place] = self._bucket(listed[place])
         return found
 
-    def admit(self, terms: Sequence[Any]) -> tuple[IntArray, IntArray]:
+    def admit(self, terms: Any) -> tuple[IntArray, IntArray]:
         """Return the slot or bucket of each of some distinct terms, and the slots of terms that lost theirs."""
         found = self._known(terms)
         new = np.flatnonzero(found < 0)
@@ -148,7 +151,7 @@ class Vocabulary:
         made._frequencies[: len(terms)] = arrays["frequencies"]
         return made
 
-    def _known(self, terms: Sequence[Any]) -> IntArray:
+    def _known(self, terms: Any) -> IntArray:
         """Return the slot of each term, -1 for unknown ones."""
         if isinstance(terms, np.ndarray) and len(terms) and terms.max() < _MOST_COLUMNS:
             self._widen(int(terms.max()))
