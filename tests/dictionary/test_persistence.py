@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from orthostream import OrthogonalDictionaryLearning, StreamingSparsePCA
 from orthostream.dictionary import SavedEstimatorError
-from orthostream.optimize import AdaptiveSchedule, CoolThenConstant, LpContrast, Objective
+from orthostream.optimize import (
+    AdaptiveSchedule,
+    CoolThenConstant,
+    LpContrast,
+    MeanThenForget,
+    Objective,
+    TopEnergy,
+)
 
 LEARNERS: list[Any] = [
     OrthogonalDictionaryLearning(random_state=0),
@@ -22,6 +29,7 @@ LEARNERS: list[Any] = [
     OrthogonalDictionaryLearning(6, contrast="sparse", schedule=AdaptiveSchedule(200.0, 50.0), random_state=0),
     OrthogonalDictionaryLearning(5, average=True, contrast="l4", random_state=0),
     OrthogonalDictionaryLearning(contrast=LpContrast(3.5), schedule=CoolThenConstant(90), batch_size=7),
+    OrthogonalDictionaryLearning(contrast=TopEnergy(2), schedule=MeanThenForget(90), batch_size=7, random_state=0),
     OrthogonalDictionaryLearning(init=np.eye(8), schedule="sfw", n_nonzero=3, threshold=0.1),
     OrthogonalDictionaryLearning(center="running", max_iter=3, tol=1e-3, shuffle=True, batch_size=7, random_state=0),
     OrthogonalDictionaryLearning(6, center=np.arange(8.0), random_state=0),

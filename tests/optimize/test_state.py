@@ -21,12 +21,15 @@ from orthostream.optimize import (
     LpContrast,
     MixedMemories,
     PaperSchedule,
+    PolarFactor,
     PolarStep,
     Replay,
     SparseEigenvectors,
+    SparseRunningMean,
     SpectralBall,
     State,
     StochasticFrankWolfe,
+    TopEnergy,
 )
 
 CASES: dict[str, tuple[StochasticFrankWolfe, tuple[int, ...], Any]] = {
@@ -69,10 +72,22 @@ CASES: dict[str, tuple[StochasticFrankWolfe, tuple[int, ...], Any]] = {
         (3, 1),
         np.float64,
     ),
+    "sparse running mean": (
+        StochasticFrankWolfe(SpectralBall(), SparseRunningMean(TopEnergy(2)), post_step=PolarStep()),
+        (),
+        np.float64,
+    ),
+    "sparse running mean, single precision": (
+        StochasticFrankWolfe(SpectralBall(), SparseRunningMean(LpContrast()), post_step=PolarStep()),
+        (),
+        np.float32,
+    ),
     "Algorithm 1": (StochasticFrankWolfe(L1Ball(), LeastSquares()), (), np.float64),
     "Algorithm 1, averaging": (StochasticFrankWolfe(L1Ball(), LeastSquares(), average=True), (2, 2), np.float64),
 }
 each_case = pytest.mark.parametrize("name", CASES)
+
+FACTOR = ("shape", "used", "rows", "scale", "gram", "right", "empty")
 
 
 def start(name: str, rng: np.random.Generator) -> tuple[StochasticFrankWolfe, State]:
@@ -81,6 +96,8 @@ def start(name: str, rng: np.random.Generator) -> tuple[StochasticFrankWolfe, St
     core = (size, size) if solver.feasible.core_ndim == 2 else (size,)
     if isinstance(solver.estimate, InSubspace):
         core = (size, 2)
+    if isinstance(solver.estimate, SparseRunningMean):
+        return solver, solver.init(PolarFactor.random(rng.standard_normal((9, size)), 3, rng, dtype))
     return solver, solver.init(solver.feasible.lmo(rng.standard_normal((*stack, *core))).astype(dtype))
 
 
@@ -151,7 +168,8 @@ def test_arrays_are_plain(name: str, rng: Any) -> None:
     arrays = advance(solver, state, 1).to_arrays()
     assert all(type(array) is np.ndarray and array.dtype != object for array in arrays.values())
     memory = {f"memory/{part}" for part in state.memory}
-    assert set(arrays) == {"t", "x", "oracle"} | ({"average"} if solver.average else set()) | memory
+    point = {f"x/{part}" for part in FACTOR} if isinstance(state.x, PolarFactor) else {"x"}
+    assert set(arrays) == {"t", "oracle"} | point | ({"average"} if solver.average else set()) | memory
     assert arrays["t"] == 8
 
 

@@ -15,6 +15,7 @@ from orthostream.optimize import (
     Guarded,
     HandOver,
     LpContrast,
+    MeanThenForget,
     MixedMemories,
     MokhtariSchedule,
     Objective,
@@ -23,6 +24,7 @@ from orthostream.optimize import (
     PostStep,
     RankWeightedEnergy,
     Schedule,
+    TopEnergy,
 )
 
 #: The longest half-life of schedule "tracking", in samples per atom.
@@ -41,8 +43,10 @@ SCHEDULES = ("auto", *_SCHEDULES)
 _SAVED: dict[str, tuple[type, tuple[str, ...]]] = {
     "LpContrast": (LpContrast, ("p",)),
     "RankWeightedEnergy": (RankWeightedEnergy, ("power", "shrink", "head")),
+    "TopEnergy": (TopEnergy, ("count",)),
     "AdaptiveSchedule": (AdaptiveSchedule, ("half_life", "half_life_per_atom")),
     "PaperSchedule": (PaperSchedule, ()),
+    "MeanThenForget": (MeanThenForget, ("half_life",)),
     "MokhtariSchedule": (MokhtariSchedule, ()),
     "ConstantSchedule": (ConstantSchedule, ("rho", "gamma")),
     "CoolThenConstant": (CoolThenConstant, ("half_life",)),

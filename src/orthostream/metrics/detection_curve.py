@@ -41,8 +41,9 @@ def detection_curve(novel: ArrayLike, scores: ArrayLike) -> tuple[FloatArray, Fl
     if truth.all() or not truth.any():
         raise ValueError(f"novel must hold both kinds of documents, got {truth.sum()} novel ones of {len(truth)}.")
     order = np.argsort(-values, kind="stable")
+    ordered = values[order]
     # Documents of equal score are flagged together.
-    last = np.append(np.flatnonzero(np.diff(values[order])), len(order) - 1)
+    last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(order) - 1)
     hits, flagged = np.cumsum(truth[order])[last], last + 1
     false_alarm = np.append(0.0, (flagged - hits) / np.count_nonzero(~truth))
     miss = np.append(1.0, 1.0 - hits / np.count_nonzero(truth))

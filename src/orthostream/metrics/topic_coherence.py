@@ -37,7 +37,8 @@ def topic_coherence(topics: Sequence[Sequence[int] | IntArray], rows: Any) -> Fl
     >>> topic_coherence([[0, 1], [0, 2]], rows)
     array([ 1., -1.])
     """
-    present = sparse.csc_array(rows) > 0
+    # The comparison merges duplicate entries in place.
+    present = sparse.csc_array(rows, copy=True) > 0
     n_documents, n_terms = present.shape
     if n_documents == 0:
         raise ValueError("rows must hold at least one document, got none.")

@@ -11,7 +11,7 @@ from orthostream.optimize.kernel import Kernel
 from orthostream.optimize.polar_decomposition import polar_between
 from orthostream.optimize.polar_decomposition.chosen_path import POLAR_STEP
 from orthostream.optimize.sets import ConvexSet, SpectralBall
-from orthostream.optimize.tall import PolarFactor
+from orthostream.optimize.tall.polar_factor import as_polar_factor
 
 
 class PostStep:
@@ -54,7 +54,7 @@ class PolarStep(PostStep):
     def check_start(self, feasible: ConvexSet, x: FloatArray) -> None:
         if not isinstance(feasible, SpectralBall) or feasible.radius != 1.0:
             raise ValueError("PolarStep makes columns orthonormal: it only goes with SpectralBall(radius=1).")
-        if isinstance(x, PolarFactor):
+        if as_polar_factor(x) is not None:
             return
         deviation = np.abs(x.mT @ x - np.eye(x.shape[-1])).max()
         if deviation > 1e-5:  # a start in single precision deviates by this much

@@ -20,6 +20,7 @@ from orthostream.optimize import (
     RankWeightedEnergy,
     SparsePCAObjective,
     SpikeAndSlab,
+    TopEnergy,
     check_objective,
     objectives,
 )
@@ -67,6 +68,14 @@ def ranked_energy(power: float, head: float) -> Callable[[FloatArray, FloatArray
     return loss
 
 
+def top_energy(count: int) -> Callable[[FloatArray, FloatArray, float], float]:
+    def loss(x: FloatArray, row: FloatArray, _: float) -> float:
+        squares = sorted((float(column @ row) ** 2 for column in x.T), reverse=True)
+        return -0.5 * sum(squares[:count])
+
+    return loss
+
+
 def sparse_component(penalty: float, mu: float) -> Callable[[FloatArray, FloatArray, float], float]:
     def loss(x: FloatArray, row: FloatArray, _: float) -> float:
         huber = sum(z * z / (2 * mu) if abs(z) <= mu else abs(z) - mu / 2 for z in map(float, x))
@@ -104,6 +113,11 @@ CASES = {
     },
     **{
         f"RankWeightedEnergy{shape}": Case(RankWeightedEnergy(2, 0, 1), shape, False, ranked_energy(2, 1))
+        for shape in ((5, 5), (7, 3), (4, 1))
+    },
+    **{
+        f"TopEnergy({count}) {shape}": Case(TopEnergy(count), shape, False, top_energy(count))
+        for count in (1, 2, 9)
         for shape in ((5, 5), (7, 3), (4, 1))
     },
     "LeastSquares": Case(LeastSquares(), (6,), True, half_square),
@@ -324,6 +338,18 @@ def test_penalty_must_be_finite_and_not_negative(penalty: float) -> None:
 def test_smoothing_must_be_positive_and_finite(mu: float) -> None:
     with pytest.raises(ValueError, match=f"mu.*got {mu}"):
         SparsePCAObjective(1.0, mu)
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.0, True, None])
+def test_count_must_be_a_positive_integer(count: Any) -> None:
+    with pytest.raises(ValueError, match=f"count must be a positive integer, got {count}"):
+        TopEnergy(count)
+
+
+def test_equal_coefficients_at_the_edge_count_as_kept() -> None:
+    z = np.array([[3.0, -2.0, 2.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(TopEnergy(2).score(z), [[-3.0, 2.0, -2.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(TopEnergy(2).loss(z), [[-4.5, -2.0, -2.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
 
 
 def test_huber_joins_smoothly_at_mu() -> None:

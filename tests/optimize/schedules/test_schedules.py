@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from orthostream.optimize import (
     AdaptiveSchedule,
     ConstantSchedule,
     CoolThenConstant,
+    MeanThenForget,
     MokhtariSchedule,
     PaperSchedule,
     Schedule,
@@ -29,6 +29,8 @@ CASES = {
     "CoolThenConstant(0.1)": CoolThenConstant(0.1),
     "CoolThenConstant(60)": CoolThenConstant(60.0),
     "CoolThenConstant(1e9)": CoolThenConstant(1e9),
+    "MeanThenForget(0.1)": MeanThenForget(0.1),
+    "MeanThenForget(2000)": MeanThenForget(2000.0),
     "MokhtariSchedule": MokhtariSchedule(),
     "PaperSchedule": PaperSchedule(),
 }
@@ -37,6 +39,8 @@ each_schedule = pytest.mark.parametrize("schedule", CASES.values(), ids=CASES)
 STEPS = sorted({*range(1, 40), *(int(t) for t in np.geomspace(40, 10**6, 300)), 10**6})
 LATE = 10**15
 """A step at which every cooling schedule has reached its floor."""
+
+FORGETFUL = (CoolThenConstant, MeanThenForget)
 
 
 def test_the_table_holds_every_schedule() -> None:
@@ -80,6 +84,10 @@ def test_weights_are_fractions_that_never_grow(schedule: Schedule, samples: int)
         (CoolThenConstant(6.0), LATE, 0.5, 0.25),
         (CoolThenConstant(12.0), LATE, 1.0 - math.sqrt(0.5), 0.5 - 0.5 * math.sqrt(0.5)),
         (CoolThenConstant(3.0), LATE, 0.75, 0.375),
+        (MeanThenForget(60.0), 1, 1.0, 1.0),
+        (MeanThenForget(60.0), 7, 1.0 / 7.0, 1.0),
+        (MeanThenForget(60.0), 100, 1.0 - 0.5**0.1, 1.0),
+        (MeanThenForget(12.0), LATE, 1.0 - math.sqrt(0.5), 1.0),
     ],
 )
 def test_known_values(schedule: Schedule, t: int, rho: float, gamma: float) -> None:
@@ -102,21 +110,36 @@ def kept(schedule: Schedule, sizes: list[int]) -> float:
     return math.prod(1.0 - schedule.weights(LATE + i, size)[0] for i, size in enumerate(sizes))
 
 
-def test_two_batches_of_three_forget_as_much_as_one_of_six() -> None:
-    schedule = CoolThenConstant(10.0)
+@pytest.mark.parametrize("kind", FORGETFUL)
+def test_two_batches_of_three_forget_as_much_as_one_of_six(kind: Any) -> None:
+    schedule = kind(10.0)
     assert kept(schedule, [3, 3]) == pytest.approx(kept(schedule, [6]), rel=1e-12)
 
 
-def test_half_of_the_past_is_gone_after_a_half_life() -> None:
-    assert kept(CoolThenConstant(60.0), [6] * 10) == pytest.approx(0.5, rel=1e-12)
-    assert kept(CoolThenConstant(60.0), [1] * 60) == pytest.approx(0.5, rel=1e-12)
-    assert kept(CoolThenConstant(60.0), [6] * 20) == pytest.approx(0.25, rel=1e-12)
+@pytest.mark.parametrize("kind", FORGETFUL)
+def test_half_of_the_past_is_gone_after_a_half_life(kind: Any) -> None:
+    assert kept(kind(60.0), [6] * 10) == pytest.approx(0.5, rel=1e-12)
+    assert kept(kind(60.0), [1] * 60) == pytest.approx(0.5, rel=1e-12)
+    assert kept(kind(60.0), [6] * 20) == pytest.approx(0.25, rel=1e-12)
 
 
 @settings(deadline=None, max_examples=60)
-@given(half_life=st.floats(2.0, 1e4), sizes=st.lists(st.integers(1, 50), min_size=1, max_size=20))
-def test_memory_does_not_depend_on_how_the_stream_is_cut(half_life: float, sizes: list[int]) -> None:
-    assert kept(CoolThenConstant(half_life), sizes) == pytest.approx(0.5 ** (sum(sizes) / half_life), rel=1e-9)
+@given(
+    kind=st.sampled_from(FORGETFUL),
+    half_life=st.floats(2.0, 1e4),
+    sizes=st.lists(st.integers(1, 50), min_size=1, max_size=20),
+)
+def test_memory_does_not_depend_on_how_the_stream_is_cut(kind: Any, half_life: float, sizes: list[int]) -> None:
+    assert kept(kind(half_life), sizes) == pytest.approx(0.5 ** (sum(sizes) / half_life), rel=1e-9)
+
+
+def test_first_steps_weigh_all_mini_batches_alike() -> None:
+    past = np.zeros(8)
+    for t in range(1, 9):
+        rho = MeanThenForget(1e6).weights(t, 5)[0]
+        past *= 1.0 - rho
+        past[t - 1] = rho
+    np.testing.assert_allclose(past, 1 / 8, rtol=1e-12)
 
 
 @pytest.mark.parametrize("value", [0.0, -0.1, 1.0000001, np.inf, np.nan])
@@ -127,7 +150,7 @@ def test_constant_weights_must_be_fractions(name: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.inf, np.nan])
-def test_half_life_must_be_positive_and_finite(value: float) -> None:
-    make: Callable[..., Any] = CoolThenConstant
+@pytest.mark.parametrize("kind", FORGETFUL)
+def test_half_life_must_be_positive_and_finite(kind: Any, value: float) -> None:
     with pytest.raises(ValueError, match=f"half_life must be positive and finite, got {value}"):
-        make(value)
+        kind(value)

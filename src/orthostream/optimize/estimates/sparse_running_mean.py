@@ -40,13 +40,13 @@ class SparseRunningMean(GradientEstimate):
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from orthostream.optimize import PolarStep, SpectralBall, StochasticFrankWolfe, TopEnergy
+    >>> from orthostream.optimize import PolarStep, SparseRows, SpectralBall, StochasticFrankWolfe, TopEnergy
     >>> rng = np.random.default_rng(0)
     >>> solver = StochasticFrankWolfe(SpectralBall(), SparseRunningMean(TopEnergy(1)), post_step=PolarStep())
     >>> rows = sparse.random_array((50, 10_000), density=0.001, random_state=rng)
     >>> state = solver.init(PolarFactor.random(rows, 4, rng))
     >>> state = solver.step(state, rows)
-    >>> (rows @ state.x).shape
+    >>> (SparseRows(rows) @ state.x).shape
     (50, 4)
     """
 
@@ -79,6 +79,8 @@ class SparseRunningMean(GradientEstimate):
             if factor.empty.size:
                 score = score + self._filling(t, rows, coefficients, factor)
             score *= factors if isinstance(factors, float) else factors[:, None].astype(score.dtype)
+            if t == 1:  # the running mean starts from zero, but the start is no gradient
+                score, rho = score * score.dtype.type(rho), 1.0
         if not np.isfinite(score).all():
             raise ValueError(f"the gradient at step {t} is not finite: look for NaN or infinity in the mini-batch.")
         gradient: Any = factor.matrix.mixed(rho, rows, score)

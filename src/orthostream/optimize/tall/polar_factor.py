@@ -23,9 +23,10 @@ _MOST_ENTRIES = 2**32
 class PolarFactor:
     """D = G (G'G)^(-1/2) for a `TallMatrix` G, kept as G and the K x K matrix on its right.
 
-    Samples are multiplied by G and then by that matrix, so that coefficients cost nothing that grows with the number of
-    rows. It is a point of the spectral ball: `StochasticFrankWolfe` starts from one, and `SpectralBall` answers with
-    one where the gradient is a `TallMatrix`. NumPy turns it into an ordinary array where it is used as one.
+    `SparseRows` are multiplied by G and then by that matrix, so that coefficients cost nothing that grows with the
+    number of rows. NumPy and SciPy turn the factor into an ordinary array where it is used as one, for instance in
+    ``sparse_matrix @ factor``. It is a point of the spectral ball: `StochasticFrankWolfe` starts from one, and
+    `SpectralBall` answers with one where the gradient is a `TallMatrix`.
 
     Parameters
     ----------
@@ -36,8 +37,9 @@ class PolarFactor:
     Examples
     --------
     >>> from scipy import sparse
+    >>> from orthostream.optimize import SparseRows
     >>> factor = PolarFactor(TallMatrix(np.array([[3.0, 0.0], [0.0, 0.5], [0.0, 0.0]])))
-    >>> (sparse.eye_array(3) @ factor).round(3)
+    >>> (SparseRows(sparse.eye_array(3)) @ factor).round(3)
     array([[1., 0.],
            [0., 1.],
            [0., 0.]])
@@ -107,7 +109,7 @@ class PolarFactor:
     def to_arrays(self) -> dict[str, FloatArray]:
         """Return the factor as named arrays; only rows that are not zero are kept."""
         matrix = self.matrix
-        used = np.flatnonzero(matrix.rows.any(axis=1))
+        used = matrix.used()
         return {
             "shape": np.array(matrix.shape, dtype=float),
             "used": used.astype(float),

@@ -110,6 +110,11 @@ class TallMatrix:
         self._check()
         return np.asarray(self.rows[index], dtype=float) * self.scale
 
+    def used(self) -> NDArray[np.intp]:
+        """Return which rows are not zero."""
+        self._check()
+        return np.flatnonzero(self.rows.any(axis=1))
+
     def stored(self, index: NDArray[np.intp]) -> FloatArray:
         """Return some rows in the type of the stored ones."""
         self._check()
