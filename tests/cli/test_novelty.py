@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -48,8 +48,27 @@ def lines(content: str | bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content.splitlines()]
 
 
-def test_flagged_documents_come_out(news: Path, orthostream: Run) -> None:
-    done = orthostream("novelty", news, "--components", "12", "--warm-up", "200")
+class Done(NamedTuple):
+    """What a command printed."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+@pytest.fixture
+def inside(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Done]:
+    """Run the command in this process, which is faster than in one of its own."""
+
+    def run(*arguments: str | Path) -> Done:
+        code = main([str(argument) for argument in arguments])
+        return Done(code, *capfdbinary.readouterr())
+
+    return run
+
+
+def test_flagged_documents_come_out(news: Path, inside: Callable[..., Done]) -> None:
+    done = inside("novelty", news, "--components", "12", "--warm-up", "200")
     assert done.returncode == 0
     found = lines(done.stdout)
     assert {"d700", "d701"} <= {document["id"] for document in found}
@@ -60,27 +79,27 @@ def test_flagged_documents_come_out(news: Path, orthostream: Run) -> None:
     assert told.count("\n") == 1
 
 
-def test_all_documents(news: Path, orthostream: Run) -> None:
-    found = lines(orthostream("novelty", news, *QUICK, "--all").stdout)
+def test_all_documents(news: Path, inside: Callable[..., Done]) -> None:
+    found = lines(inside("novelty", news, *QUICK, "--all").stdout)
     assert [document["number"] for document in found] == list(range(1, 1501))
     assert all(document.get("warming_up", False) == (document["number"] <= 200) for document in found)
     assert not any("explanation" in document for document in found)
 
 
-def test_explanations(news: Path, orthostream: Run) -> None:
-    found = lines(orthostream("novelty", news, *QUICK, "--explain").stdout)
+def test_explanations(news: Path, inside: Callable[..., Done]) -> None:
+    found = lines(inside("novelty", news, *QUICK, "--explain").stdout)
     quake = next(document for document in found if document["id"] == "d700")["explanation"]
     assert all("quake" in term["term"] for term in quake["terms"][:3]) or quake["unseen"]
     assert any("quake" in word for word in quake["unseen"])
     assert quake["topics"] and quake["nearest"]
 
 
-def test_the_most_novel_ones(news: Path, orthostream: Run) -> None:
-    every = lines(orthostream("novelty", news, *QUICK, "--all").stdout)[200:]
+def test_the_most_novel_ones(news: Path, inside: Callable[..., Done]) -> None:
+    every = lines(inside("novelty", news, *QUICK, "--all").stdout)[200:]
     best = sorted(every, key=lambda document: (-document["score"], document["number"]))[:7]
-    found = lines(orthostream("novelty", news, *QUICK, "--top", "7").stdout)
+    found = lines(inside("novelty", news, *QUICK, "--top", "7").stdout)
     assert [document["id"] for document in found] == [document["id"] for document in best]
-    explained = lines(orthostream("novelty", news, *QUICK, "--top", "7", "--explain").stdout)
+    explained = lines(inside("novelty", news, *QUICK, "--top", "7", "--explain").stdout)
     assert [document["id"] for document in explained] == [document["id"] for document in best]
     assert all("explanation" in document for document in explained)
 
@@ -91,12 +110,12 @@ def as_csv(path: Path) -> Path:
     return path
 
 
-def test_the_same_from_all_formats(news: Path, tmp_path: Path, orthostream: Run) -> None:
-    expected = orthostream("novelty", news, *QUICK, "--all").stdout
-    assert orthostream("novelty", as_csv(tmp_path / "news.csv"), *QUICK, "--all").stdout == expected
+def test_the_same_from_all_formats(news: Path, tmp_path: Path, orthostream: Run, inside: Callable[..., Done]) -> None:
+    expected = inside("novelty", news, *QUICK, "--all").stdout
+    assert inside("novelty", as_csv(tmp_path / "news.csv"), *QUICK, "--all").stdout == expected
     packed = tmp_path / "news.jsonl.gz"
     packed.write_bytes(gzip.compress(news.read_bytes()))
-    assert orthostream("novelty", packed, *QUICK, "--all").stdout == expected
+    assert inside("novelty", packed, *QUICK, "--all").stdout == expected
     plain = "".join(f"{d['title']} {d['body']}\n" for d in documents(1500)).encode()
     found = lines(orthostream("novelty", "-", "--format", "lines", *QUICK, "--all", stdin=plain).stdout)
     # A pipe is cut into blocks as it delivers, so that only rounding may differ, and scores within a block.
@@ -104,12 +123,8 @@ def test_the_same_from_all_formats(news: Path, tmp_path: Path, orthostream: Run)
     assert np.corrcoef(*scores)[0, 1] > 0.99
 
 
-def test_options_of_the_detector(news: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    def printed(*options: str) -> bytes:
-        assert main(["novelty", str(news), *QUICK, "--all", *options]) == 0
-        return capfdbinary.readouterr().out
-
-    plain = printed()
+def test_options_of_the_detector(news: Path, inside: Callable[..., Done]) -> None:
+    plain = inside("novelty", news, *QUICK, "--all").stdout
     for option in (
         ["--contrast", "l3"],
         ["--first-story"],
@@ -123,36 +138,38 @@ def test_options_of_the_detector(news: Path, capfdbinary: pytest.CaptureFixture[
         ["--terms", "100"],
         ["--no-learn-flagged"],
     ):
-        assert printed(*option) != plain, option
-    fixed = lines(printed("--threshold", "0.5"))
+        done = inside("novelty", news, *QUICK, "--all", *option)
+        assert done.returncode == 0
+        assert done.stdout != plain, option
+    fixed = lines(inside("novelty", news, *QUICK, "--all", "--threshold", "0.5").stdout)
     assert all(document["threshold"] == 0.5 for document in fixed[200:])
 
 
-def test_a_page_and_a_picture(news: Path, tmp_path: Path, orthostream: Run) -> None:
+def test_a_page_and_a_picture(news: Path, tmp_path: Path, inside: Callable[..., Done]) -> None:
     page, plot = tmp_path / "page.html", tmp_path / "plot.svg"
-    done = orthostream("novelty", news, *QUICK, "--page", page, "--plot", plot)
+    done = inside("novelty", news, *QUICK, "--page", page, "--plot", plot)
     assert done.returncode == 0
     assert "quake 700" in page.read_text()
     assert "<svg" in plot.read_text()
 
 
-def test_a_state_goes_on(news: Path, tmp_path: Path, orthostream: Run) -> None:
-    whole = lines(orthostream("novelty", news, *QUICK, "--all").stdout)
+def test_a_state_goes_on(news: Path, tmp_path: Path, inside: Callable[..., Done]) -> None:
+    whole = lines(inside("novelty", news, *QUICK, "--all").stdout)
     content = news.read_bytes().splitlines(keepends=True)
     parts = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
     parts[0].write_bytes(b"".join(content[:800]))
     parts[1].write_bytes(b"".join(content[800:]))
     found = []
     for part in parts:
-        done = orthostream("novelty", part, *QUICK, "--all", "--state", tmp_path / "state")
+        done = inside("novelty", part, *QUICK, "--all", "--state", tmp_path / "state")
         found += lines(done.stdout)
     assert found == whole
 
 
-@pytest.mark.parametrize("with_output", [True, False])
-def test_interrupted_and_resumed(news: Path, tmp_path: Path, orthostream: Run, with_output: bool) -> None:
+@pytest.mark.parametrize("with_output", [pytest.param(True, marks=pytest.mark.slow), False])
+def test_interrupted_and_resumed(news: Path, tmp_path: Path, inside: Callable[..., Done], with_output: bool) -> None:
     """Ctrl-C ends with one line; the resumed run goes on as if nothing had happened."""
-    expected = orthostream("novelty", news, *QUICK, "--all", "--explain").stdout
+    expected = inside("novelty", news, *QUICK, "--all", "--explain").stdout
     state, output = tmp_path / "state", tmp_path / "out.jsonl"
     source = tmp_path / "growing.jsonl"
     content = news.read_bytes().splitlines(keepends=True)
@@ -169,7 +186,7 @@ def test_interrupted_and_resumed(news: Path, tmp_path: Path, orthostream: Run, w
     assert process.returncode == 130, told
     assert told.decode().startswith("orthostream: interrupted after 950 documents")
     source.write_bytes(b"".join(content))
-    done = orthostream(*common, "--resume")
+    done = inside(*common, "--resume")
     assert done.returncode == 0, done.stderr
     found = output.read_bytes() if with_output else (tmp_path / "printed").read_bytes() + done.stdout
     # The interrupted run has cut the stream at document 950, where a mini-batch is not complete.
@@ -186,10 +203,12 @@ def wait_for(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> Non
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("wait", [0.0, 0.05, 0.15])
-def test_killed_and_resumed(news: Path, tmp_path: Path, orthostream: Run, wait: float) -> None:
+@pytest.mark.parametrize(
+    "wait", [0.05, pytest.param(0.0, marks=pytest.mark.slow), pytest.param(0.15, marks=pytest.mark.slow)]
+)
+def test_killed_and_resumed(news: Path, tmp_path: Path, inside: Callable[..., Done], wait: float) -> None:
     """After kill -9 the same command gives the same file, bit for bit."""
-    expected = orthostream("novelty", news, *QUICK, "--all", "--explain", "--first-story").stdout
+    expected = inside("novelty", news, *QUICK, "--all", "--explain", "--first-story").stdout
     state, output = tmp_path / "state", tmp_path / "out.jsonl"
     words = ["novelty", str(news), *QUICK, "--all", "--explain", "--first-story", "--state", str(state)]
     words += ["--output", str(output), "--save-every", "100", "--resume"]
@@ -201,11 +220,11 @@ def test_killed_and_resumed(news: Path, tmp_path: Path, orthostream: Run, wait: 
     process.kill()
     process.communicate()
     assert state.exists()
-    done = orthostream(*words)
+    done = inside(*words)
     assert done.returncode == 0, done.stderr
     assert output.read_bytes() == expected
     # Once more: nothing is left to do, and nothing changes.
-    assert orthostream(*words).returncode == 0
+    assert inside(*words).returncode == 0
     assert output.read_bytes() == expected
 
 
@@ -233,13 +252,13 @@ def test_following_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "page.html").exists()
 
 
-def test_bad_lines_are_counted_and_the_rest_goes_on(tmp_path: Path, orthostream: Run) -> None:
+def test_bad_lines_are_counted_and_the_rest_goes_on(tmp_path: Path, inside: Callable[..., Done]) -> None:
     good = [json.dumps(document).encode() for document in documents(300)]
     bad = [b"{broken", b'"just text"', b"[1, 2]", b'{"body": null}', b'{"title": "only a title"}', b"\xff\xfe\xfa", b""]
     bad += [b'{"id": "d1", "title": "again", "body": "topic1word1"}', b"[" * 100_000, b'{"body": "\\ud800 tin"}']
     path = tmp_path / "mixed.jsonl"
     path.write_bytes(b"\n".join([*good[:150], *bad, *good[150:]]))
-    done = orthostream("novelty", path, "--components", "8", "--warm-up", "100", "--all")
+    done = inside("novelty", path, "--components", "8", "--warm-up", "100", "--all")
     assert done.returncode == 0
     assert {f"d{number}" for number in range(300)} <= {document["id"] for document in lines(done.stdout)}
     told = done.stderr.decode()
@@ -288,23 +307,23 @@ def test_what_a_user_can_fix_is_one_line(
     assert not [path.name for path in Path().iterdir() if path.name.startswith(".")]
 
 
-def test_a_state_of_other_settings_is_refused(news: Path, tmp_path: Path, orthostream: Run) -> None:
+def test_a_state_of_other_settings_is_refused(news: Path, tmp_path: Path, inside: Callable[..., Done]) -> None:
     state = tmp_path / "state"
-    assert orthostream("novelty", news, *QUICK, "--state", state).returncode == 0
+    assert inside("novelty", news, *QUICK, "--state", state).returncode == 0
     before = state.read_bytes()
-    done = orthostream("novelty", news, "--components", "13", "--state", state)
+    done = inside("novelty", news, "--components", "13", "--state", state)
     assert done.returncode == 2
     assert b"was made with n_components = 12: leave the option out, or name another state file" in done.stderr
     assert state.read_bytes() == before
-    changed = orthostream("novelty", news, "--threshold", "0.2", "--all", "--state", state)
+    changed = inside("novelty", news, "--threshold", "0.2", "--all", "--state", state)
     assert all(document["threshold"] == 0.2 for document in lines(changed.stdout))
 
 
-def test_inputs_without_documents(tmp_path: Path, orthostream: Run) -> None:
+def test_inputs_without_documents(tmp_path: Path, orthostream: Run, inside: Callable[..., Done]) -> None:
     for name in ("empty.jsonl", "empty.csv", "empty.txt"):
         path = tmp_path / name
         path.write_bytes(b"")
-        done = orthostream("novelty", path, "--page", tmp_path / "page.html", "--state", tmp_path / "state")
+        done = inside("novelty", path, "--page", tmp_path / "page.html", "--state", tmp_path / "state")
         assert done.returncode == 0
         assert done.stdout == b""
         assert b"no documents" in done.stderr
@@ -321,10 +340,10 @@ def test_a_closed_pipe_ends_the_run(news: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists() or os.geteuid() != 0, reason="needs /dev/full")
-def test_a_full_disk_leaves_the_state(news: Path, tmp_path: Path, orthostream: Run) -> None:
+def test_a_full_disk_leaves_the_state(news: Path, tmp_path: Path, inside: Callable[..., Done]) -> None:
     state = tmp_path / "state"
-    assert orthostream("novelty", news, *QUICK, "--state", state).returncode == 0
+    assert inside("novelty", news, *QUICK, "--state", state).returncode == 0
     before = state.read_bytes()
-    done = orthostream("novelty", news, *QUICK, "--all", "--state", state, "--output", "/dev/full")
+    done = inside("novelty", news, *QUICK, "--all", "--state", state, "--output", "/dev/full")
     assert done.returncode == 2
     assert state.read_bytes() == before

@@ -47,9 +47,13 @@ def term_shares(rows: WeightedRows, place: int, code: FloatArray, dictionary: Po
 
 
 def topic_words(dictionary: PolarFactor, vocabulary: Vocabulary, n_words: int) -> list[tuple[Any, ...]]:
-    """Return the terms with the largest entries of each atom, largest first; an atom points to where most weight is."""
+    """Return the words of each atom, those with the most weight first; an atom points to where most weight is.
+
+    They are those with the largest entries in the gradient: in the mean of the documents that an atom represents. The
+    atom itself also has entries that only make it orthogonal to others.
+    """
     slots = vocabulary.slots()
-    atoms = np.ascontiguousarray(dictionary.rows(slots).T)
+    atoms = np.ascontiguousarray(dictionary.matrix.stored(slots).T)
     atoms *= np.where((atoms**3).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0).astype(atoms.dtype)
     count = min(n_words, len(slots))
     best = np.argpartition(-atoms, count - 1, axis=1)[:, :count] if count else np.zeros((len(atoms), 0), dtype=int)

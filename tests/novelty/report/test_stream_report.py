@@ -32,7 +32,7 @@ def blocks_of(sizes: list[int], scores: list[float]) -> list[list[ScoredDocument
     ]
 
 
-@given(SIZES, st.lists(st.floats(-1e308, 1e308), min_size=1, max_size=50), st.integers(2, 40))
+@given(SIZES, st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=50), st.integers(2, 40))
 def test_bins_of_scores_lose_no_document_and_no_extreme(sizes: list[int], scores: list[float], most: int) -> None:
     bins = ScoreBins(most)
     blocks = blocks_of(sizes, scores)

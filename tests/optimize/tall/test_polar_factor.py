@@ -46,7 +46,6 @@ def test_coefficients_are_those_of_the_formed_factor(dtype: Any, tolerance: floa
     for given in (samples, samples.tocsc(), SparseRows(samples, dtype), samples.toarray()):
         np.testing.assert_allclose(given @ factor, expected, atol=tolerance)
     assert (SparseRows(samples, dtype) @ factor).dtype == dtype
-    np.testing.assert_allclose(factor.rows(np.array([4, 3])), factor.dense([4, 3]), atol=tolerance)
 
 
 @each_type

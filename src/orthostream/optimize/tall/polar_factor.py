@@ -80,10 +80,6 @@ class PolarFactor:
             return np.asarray(batch @ self.matrix.dense() @ self.right)
         return np.asarray(self.matrix.product(as_sparse_rows(batch, self.dtype)) @ self.right.astype(self.dtype))
 
-    def rows(self, index: NDArray[np.intp]) -> FloatArray:
-        """Return some rows in the type of the stored ones."""
-        return np.asarray(self.matrix.stored(index) @ self.right.astype(self.dtype))
-
     def dense(self, index: Any = slice(None)) -> FloatArray:
         """Return some rows, by default all, in double precision."""
         return self.matrix.dense(index) @ self.right
