@@ -98,7 +98,7 @@ def test_all_parts(novelty: ModuleType, tmp_path: Path, capsys: pytest.CaptureFi
     )
     for heading in headings:
         assert heading in text
-    assert text.count("met   ") + text.count("MISSED") == 6 + 6 + 4 + 2
+    assert text.count("met   ") + text.count("MISSED") == 6 + 6 + 4 + 6
 
 
 @pytest.mark.parametrize(("part", "settings"), [("order", 2), ("introduced", 4), ("atoms", 1), ("history", 2)])
@@ -140,7 +140,7 @@ def test_the_slowest_rival_has_fewer_seeds(novelty: ModuleType, monkeypatch: pyt
     made = Collection.of(reuters.texts, reuters.topics)
     module._run(made, module.DateOrder(), module.METHODS, effort, measure_memory=True)
     assert len(seen) == 14 and seen["online l1 dictionary"] == ([0, 1, 2], True)
-    assert all(len(seeds) == 10 for name, (seeds, _) in seen.items() if name != "online l1 dictionary")
+    assert all(len(seeds) == 5 for name, (seeds, _) in seen.items() if name != "online l1 dictionary")
 
 
 def record(method: str, auc: float, speed: float) -> NoveltyRecord:
@@ -154,12 +154,19 @@ def test_verdicts_name_the_best_and_the_fastest_rival() -> None:
     rivals = [record("slow", 0.84, 1000.0), record("fast", 0.795, 9000.0), record("wrong", 0.7, 90_000.0)]
     result = NoveltyResult([record(module.DEFAULT, 0.8, 10_000.0), record("l3", 0.9, 10_000.0), *rivals])
     lines = list(module._verdicts(result))
-    assert "MISSED  a setting: 0.800, slow 0.840" in lines[1]
-    assert "MISSED  a setting: 1.11 times fast (AUC 0.795), 10,000 and 9,000 documents/s" in lines[3]
+    assert "MISSED  a setting: -0.040, the best rival is slow" in lines[1]
+    assert "MISSED  a setting: 1.11 times fast (AUC -0.005), 10,000 and 9,000 documents/s" in lines[3]
     assert "-0.040 (-0.040..-0.040)" in module._differences(result) and "+0.060" in module._differences(result)
     better = NoveltyResult([record(module.DEFAULT, 0.9, 10_000.0), record("slow", 0.895, 1000.0), rivals[1]])
     lines = list(module._verdicts(better))
-    assert "met     a setting: 0.900, slow 0.895" in lines[1] and "met     a setting: 10.00 times slow" in lines[3]
+    assert (
+        "met     a setting: +0.005, the best rival is slow" in lines[1]
+        and "met     a setting: 10.00 times slow" in lines[3]
+    )
+    # A rival with fewer seeds is compared on those.
+    easier = record("lucky", 0.9, 1.0)._replace(seeds=(1,), auc=Estimate.over_seeds([0.9]))
+    harder = result.joined(NoveltyResult([easier]))
+    assert module._rivals(harder, "a setting")["lucky"] == pytest.approx(0.9 - 0.82)
     alone = NoveltyResult([record(module.DEFAULT, 0.9, 10.0), rivals[1]])
     assert "there is no such rival" in list(module._verdicts(alone))[3]
 
@@ -195,19 +202,35 @@ def test_energy_of_atoms_that_are_not_orthogonal() -> None:
         assert found[place] == pytest.approx(1.0 - np.square(document - fit).sum())
 
 
-def test_short_documents_have_a_title_and_two_sentences_of_their_story() -> None:
+def test_short_documents_are_made_of_stories() -> None:
+    """A document is the title and a sentence of its story, and a sentence of one of the same topic."""
     module = bench._load("novelty_stream")
     reuters = stories(30)
     reuters.texts[3] = "only a title\n  "
     made = module.Stories.of(reuters)
     assert len(made.titles) == 29 and reuters.titles[3] not in made.titles
+    topics = np.delete(reuters.topics, 3)
     blocks = list(made.blocks(250))
     assert [len(block) for block in blocks] == [100, 100, 50]
     for number, text in enumerate(text for block in blocks for text in block):
-        title, *sentences = text.split("\n")
+        title, own, other = text.split("\n")
         assert title == made.titles[number % 29]
-        assert sorted(sentences) == sorted(made.sentences[number % 29])
+        assert own in made.sentences[number % 29]
+        alike = np.flatnonzero(topics == topics[number % 29])
+        assert any(other in made.sentences[story] for story in alike)
     assert blocks == list(made.blocks(250)) != list(made.blocks(250, seed=1))
+
+
+def test_verdicts_on_the_stream() -> None:
+    module = bench._load("novelty_throughput")
+    flat = [module.Tenth(12_000.0, 200.0 + (place > 0)) for place in range(10)]
+    assert [line[:8].strip() for line in module._verdicts(module.VECTORS, flat)] == ["met"] * 3
+    falling = [module.Tenth(20_000.0 / (1 + place), 200.0 + place) for place in range(10)]
+    lines = list(module._verdicts(module.VECTORS, falling))
+    assert [line[:8].strip() for line in lines] == ["MISSED"] * 3
+    assert "2,000 documents/s in the slowest tenth" in lines[0] and "+5.0 MB in the second half" in lines[2]
+    unknown = [tenth._replace(megabytes=None) for tenth in flat]
+    assert len(list(module._verdicts(module.TEXT, unknown))) == 2
 
 
 def test_columns_keep_their_words() -> None:

@@ -83,7 +83,7 @@ def _add_detector_options(group: Any) -> None:
     group.add_argument("--components", dest="n_components", type=count_argument, metavar="K", help="topics (128)")
     what = "top: detects best; l3: the paper's contrast, whose topics read best (top)"
     group.add_argument("--contrast", choices=("top", "l3"), help=what)
-    what = "documents after which the topics have forgotten half (2,000)"
+    what = "documents after which the topics have forgotten half (4,000)"
     group.add_argument("--half-life", dest="half_life", type=count_argument, metavar="N", help=what)
     group.add_argument(
         "--terms", dest="max_terms", type=count_argument, metavar="N", help="size of the vocabulary (65,536)"

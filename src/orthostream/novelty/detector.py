@@ -52,7 +52,7 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         "l3" the paper's contrast, whose atoms read best.
     n_nonzero : int, default 8
         The coefficients in the code of a document.
-    half_life : float, default 2000
+    half_life : float, default 4000
         Documents after which the dictionary has forgotten half.
     batch_size : int, default 100
         The dictionary, the frequencies and the vocabulary change after each so many documents.
@@ -115,7 +115,7 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         contrast: str | Contrast = "top",
         n_nonzero: int = 8,
-        half_life: float = 2000.0,
+        half_life: float = 4000.0,
         batch_size: int = 100,
         tokenizer: Tokenizer | None = None,
         feature_names: Sequence[str] | None = None,

@@ -1,0 +1,1 @@
+"""Detectors of novel documents, compared on labelled collections."""
