@@ -154,4 +154,4 @@ def _kept(atoms: Atoms) -> FloatArray:
         return np.asarray(np.square(products).sum(axis=1))
     # Atoms may be parallel: the least-norm fit does not mind.
     grams = np.linalg.pinv(atoms.gram[best[:, :, None], best[:, None, :]], rcond=1e-8, hermitian=True)
-    return np.einsum("ni,nij,nj->n", products, grams, products)
+    return np.asarray(np.einsum("ni,nij,nj->n", products, grams, products))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +39,14 @@ def draw(result: NoveltyResult | None, records: Sequence[Record], path: Path) ->
     """Draw a panel for each part that was measured."""
     introduced = [] if result is None else [name for name in result.settings if name.startswith(_INTRODUCED)]
     panels: list[Callable[[Any], None]] = []
-    if result is not None and introduced:
-        panels.append(lambda axes: _areas(axes, result, introduced))
     if result is not None:
+        if introduced:
+            panels.append(partial(_areas, result, introduced))
         middle = introduced[len(introduced) // 2 :][:1]
         ordered = [name for name in result.settings if name not in introduced][:1]
-        panels += [lambda axes, name=name: _curves(axes, result, name) for name in (*middle, *ordered)]
+        panels += [partial(_curves, result, name) for name in (*middle, *ordered)]
     if any(record.setting.startswith(_HISTORY) for record in records):
-        panels.append(lambda axes: _speeds(axes, records))
+        panels.append(partial(_speeds, records))
     if not panels:
         return
     columns = min(2, len(panels))
@@ -72,7 +73,7 @@ def draw(result: NoveltyResult | None, records: Sequence[Record], path: Path) ->
         figure.savefig(path)
 
 
-def _areas(axes: Any, result: NoveltyResult, settings: list[str]) -> None:
+def _areas(result: NoveltyResult, settings: list[str], axes: Any) -> None:
     """Draw AUC against n, with intervals over seeds."""
     numbers = np.array([int(setting.removeprefix(_INTRODUCED)) for setting in settings], dtype=float)
     shown = [name for name in _LOOKS if name in result.methods]
@@ -90,7 +91,7 @@ def _areas(axes: Any, result: NoveltyResult, settings: list[str]) -> None:
     axes.set_title("Introduced topics, 95 % interval over seeds")
 
 
-def _curves(axes: Any, result: NoveltyResult, setting: str) -> None:
+def _curves(result: NoveltyResult, setting: str, axes: Any) -> None:
     """Draw misses against false alarms on the scales of a normal distribution, as is usual for DET curves."""
     inside = (_RATES[0] <= FALSE_ALARM) & (_RATES[-1] >= FALSE_ALARM)
     low, high = ndtri(_RATES[0]), ndtri(_RATES[-1])
@@ -107,7 +108,7 @@ def _curves(axes: Any, result: NoveltyResult, setting: str) -> None:
     axes.set_title(f"DET curves: {setting}")
 
 
-def _speeds(axes: Any, records: Sequence[Record]) -> None:
+def _speeds(records: Sequence[Record], axes: Any) -> None:
     """Draw speed against the length of the history."""
     for name, look in _LOOKS.items():
         found = [record for record in records if record.method == name and record.setting.startswith(_HISTORY)]

@@ -28,6 +28,7 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
         "import orthostream; orthostream.OrthogonalDictionaryLearning()",
         "from orthostream import *; StreamingSparsePCA()",
         "import orthostream; orthostream.dictionary.OrthogonalDictionaryLearning()",
+        "import orthostream; orthostream.NovelDocumentDetector()",
     ],
 )
 def test_an_estimator_is_loaded_when_it_is_used(code: str) -> None:
@@ -65,7 +66,9 @@ def test_a_pickled_estimator_is_read_by_a_process_that_has_imported_nothing() ->
         ["demo", "recovery", "--help"],
         ["dashboard", "--help"],
         ["reproduce", "--help"],
+        ["novelty", "--help"],
         ["bench", "--help"],
+        ["bench", "novelty", "--help"],
         ["bench", "learner", "--help"],
     ],
     ids=" ".join,

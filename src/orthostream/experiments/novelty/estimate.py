@@ -16,13 +16,14 @@ _RESAMPLES, _RESAMPLES_SEED = 500, 0
 
 
 class Estimate(NamedTuple):
-    """A mean, an interval that holds it in 95 % of all repetitions, and the values that it is the mean of.
+    """A mean and its 95 % interval.
 
     Attributes
     ----------
     mean, low, high : float
         The limits are NaN if there is a single value, which says nothing about others.
     values : tuple of float
+        Those of the seeds, or of the draws that gave the interval.
 
     Examples
     --------

@@ -23,6 +23,7 @@ class IntroducedTopics(NoveltyTrials):
     The other documents keep their order. Those of a held-back topic keep theirs too, and are spread evenly over the
     rest of the stream. Novel are the first n documents of each held-back topic; others are its later ones and the
     rest of the stream, without the first n documents of each topic that was not held back, which may be new as well.
+    All seeds draw from the same topics: an interval over seeds says nothing about other topics.
 
     Parameters
     ----------
