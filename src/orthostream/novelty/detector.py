@@ -27,6 +27,7 @@ from orthostream.novelty.thresholds import FixedThreshold, Threshold
 from orthostream.novelty.word_tokenizer import WordTokenizer
 from orthostream.optimize.objectives.contrast import Contrast
 from orthostream.optimize.tall import PolarFactor
+from orthostream.optimize.threads import one_blas_thread
 
 #: Documents of one call that are scored before any of them is learnt.
 _LONGEST_BLOCK = 1000
@@ -216,7 +217,8 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._dictionary()
         model, counts = self._model, self._arriving(documents).counts
-        found = model.coded(model.weighted(counts, model.vocabulary.find(counts.terms)))
+        with one_blas_thread():
+            found = model.coded(model.weighted(counts, model.vocabulary.find(counts.terms)))
         assert found is not None
         return np.where(found.kept, found.coefficients, 0.0)
 

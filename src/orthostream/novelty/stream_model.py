@@ -22,6 +22,7 @@ from orthostream.novelty.vocabulary import Vocabulary
 from orthostream.novelty.weighted_rows import WeightedRows
 from orthostream.optimize import State, StochasticFrankWolfe
 from orthostream.optimize.tall import PolarFactor
+from orthostream.optimize.threads import one_blas_thread
 
 #: Mini-batches between two looks at the words of all topics, which takes as long as some mini-batches. Early in a
 #: stream topics change fast, and looks take less: after a fifth of the mini-batches so far.
@@ -52,7 +53,8 @@ class StreamModel:
     """Scores blocks of documents against what came before them, and learns them.
 
     Dictionary, frequencies and vocabulary change after each complete mini-batch, wherever blocks end. The threshold and
-    the recent documents change after each block.
+    the recent documents change after each block. All algebra runs in one BLAS thread: at these sizes several only wait
+    for each other, and results would depend on their number.
     """
 
     def __init__(self, settings: StreamSettings, random: np.random.Generator) -> None:
@@ -84,8 +86,9 @@ class StreamModel:
 
     def score(self, counts: TermCounts) -> FloatArray:
         """Return the scores of documents, and change nothing."""
-        rows = self.weighted(counts, self.vocabulary.find(counts.terms))
-        return self._corrected(self._raw_scores(rows, self.coded(rows), in_order=False))
+        with one_blas_thread():
+            rows = self.weighted(counts, self.vocabulary.find(counts.terms))
+            return self._corrected(self._raw_scores(rows, self.coded(rows), in_order=False))
 
     def scored(self, given: Arriving) -> ScoredBlock:
         """Return the scores of the next documents of the stream, which `learn` then learns."""
@@ -95,9 +98,10 @@ class StreamModel:
             slots, _ = self.vocabulary.admit(counts.terms)
         else:
             slots = self.vocabulary.find(counts.terms)
-        rows = self.weighted(counts, slots)
-        found = self.coded(rows)
-        raw_scores = self._raw_scores(rows, found, in_order=True)
+        with one_blas_thread():
+            rows = self.weighted(counts, slots)
+            found = self.coded(rows)
+            raw_scores = self._raw_scores(rows, found, in_order=True)
         scores, threshold = self._corrected(raw_scores), self.threshold
         return ScoredBlock(given, rows, found, raw_scores, scores, threshold, scores > threshold, self.n_documents + 1)
 
@@ -223,10 +227,11 @@ class StreamModel:
             self._forget(dropped)
             rows = self.weighted(counts, slots)
         if not rows.is_empty.all():
-            if self.state is None:
-                start = PolarFactor.random(rows.rows, self.settings.n_components, self.random)
-                self.state = self.settings.solver.init(start)
-            self.state = self.settings.solver.step(self.state, rows.rows)
+            with one_blas_thread():
+                if self.state is None:
+                    start = PolarFactor.random(rows.rows, self.settings.n_components, self.random)
+                    self.state = self.settings.solver.init(start)
+                self.state = self.settings.solver.step(self.state, rows.rows)
         documents = np.bincount(counts.entries.indices, minlength=len(counts.terms)).astype(float)
         self.vocabulary.learn(rows.slots, documents, len(counts))
 
@@ -237,5 +242,6 @@ class StreamModel:
         self.recent.forget_terms(slots)
         dictionary = self.dictionary
         if dictionary is not None and self.state is not None:
-            without: Any = dictionary.without(slots)
+            with one_blas_thread():
+                without: Any = dictionary.without(slots)
             self.state = self.state._replace(x=without)
