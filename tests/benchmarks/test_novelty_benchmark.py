@@ -98,7 +98,7 @@ def test_all_parts(novelty: ModuleType, tmp_path: Path, capsys: pytest.CaptureFi
     )
     for heading in headings:
         assert heading in text
-    assert text.count("met   ") + text.count("MISSED") == 6 + 6 + 4 + 6
+    assert text.count("met   ") + text.count("MISSED") == 6 + 6 + 8 + 6
 
 
 @pytest.mark.parametrize(("part", "settings"), [("order", 2), ("introduced", 4), ("atoms", 1), ("history", 2)])
@@ -177,11 +177,32 @@ def test_measures_of_atoms() -> None:
     made = Collection(counts, np.array(["a", "a", "b", "b"]))
     # Energies: 0.8 and 0.2; 0.95 and 0.05; 1 alone; none, which does not count.
     codes = np.sqrt([[0.8, 0.2, 0.0], [0.95, 0.05, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
-    npmi, active, kept, agreement = module._measures(module.Atoms([(0, 1), (0, 2), (1,)], codes, codes), made)
+    topics, entries = [(0, 1), (0, 2), (1,)], [(0, 1), (1, 0)]
+    npmi, of_entries, active, of_8, kept, agreement = module._measures(
+        module.Atoms(topics, entries, codes, codes), made
+    )
     assert npmi == pytest.approx(0.0)  # 1 for the first atom, -1 for the second, none for a single word
-    assert active == pytest.approx(4.0 / 3.0)
+    assert of_entries == pytest.approx(1.0)
+    assert active == of_8 == pytest.approx(4.0 / 3.0)
     assert kept == pytest.approx(1.0)
     assert agreement == pytest.approx(1.0)
+
+
+def test_active_coefficients_are_counted_in_whole_codes() -> None:
+    """A code over all atoms counts as it is: cutting ours to a few coefficients would flatter them."""
+    module = bench._load("novelty_atoms")
+    counts = sparse.csr_array(np.eye(20))
+    made = Collection(counts, np.array(["a", "b"] * 10))
+    codes = np.ones((20, 20))
+    _, _, active, of_8, *_ = module._measures(module.Atoms([(0, 1)], [(0, 1)], codes, codes), made)
+    assert (active, of_8) == (18.0, 8.0)
+    reuters = stories(600)
+    made = Collection.of(reuters.texts, reuters.topics)
+    _, rows = module._weighted(made.counts)
+    ours = module._ours(made.counts, rows, "top", 20, seed=0)
+    assert np.count_nonzero(ours.codes, axis=1).mean() > 8.0 and ours.codes.shape == (600, 20)
+    # Orthonormal atoms: no code has more energy than its document, which has length 1.
+    assert np.square(ours.codes).sum(axis=1).max() <= 1.0 + 1e-5
 
 
 def test_energy_of_atoms_that_are_not_orthogonal() -> None:
@@ -195,7 +216,7 @@ def test_energy_of_atoms_that_are_not_orthogonal() -> None:
     documents /= np.linalg.norm(documents, axis=1, keepdims=True)
     codes = generator.random((5, 12))
     codes[:, :2] += 1.0  # the two equal atoms are among the eight
-    found = module._kept(module.Atoms([], codes, documents @ atoms.T, atoms @ atoms.T))
+    found = module._kept(module.Atoms([], [], codes, documents @ atoms.T, atoms @ atoms.T))
     for place, document in enumerate(documents):
         chosen = atoms[np.argsort(-codes[place])[:8]]
         fit = chosen.T @ np.linalg.lstsq(chosen.T, document, rcond=None)[0]

@@ -192,6 +192,8 @@ def test_explanations_of_chosen_documents(counts: sparse.csr_array) -> None:
     assert all((document.explanation is not None) == (document.score > 0.5) for document in found)
     with pytest.raises(ValueError, match="explain must be 'all', 'flagged', 'none' or a score, got 'some'"):
         detector.process(counts[:1], explain="some")
+    with pytest.raises(ValueError, match="or a score, got None"):
+        detector.process(counts[:1], explain=None)  # type: ignore[arg-type]
 
 
 def test_topics_in_words(news: News) -> None:
@@ -227,7 +229,7 @@ def test_neighbours_agree_with_an_exhaustive_search(counts: sparse.csr_array) ->
     streamed(plain, counts[:1000], 100)
     given = detector._arriving(counts[1000:1050]).counts
     model = detector._model
-    rows = model.weighted(given, model.vocabulary.find(given.terms)).over_slots()
+    rows = model.weighted(given, model.vocabulary.find(given.terms)).over_slots
     rival = NearestNeighbours(1)
     rival.learn(DocumentBlock(model.recent.past.matrix(), model.recent.past.matrix()))
     nearest = rival.score(DocumentBlock(rows, rows))
@@ -239,17 +241,21 @@ def test_documents_in_all_forms(news: News) -> None:
     texts, _ = news(300)
     detector = small()
     streamed(detector, texts)
+    words = "topic1word1 topic2word2"
     forms = [
-        "cocoa prices",
-        {"text": "cocoa prices"},
-        {"title": "cocoa", "text": "prices"},
-        {"headline": "cocoa prices"},
-        {"title": "cocoa prices", "text": None, "id": 7, "time": "1987"},
-        orthostream.novelty.Document("cocoa prices"),
+        words,
+        {"text": words},
+        {"title": "topic1word1", "text": "topic2word2"},
+        {"headline": words},
+        {"title": words, "text": None, "id": 7, "time": "1987"},
+        orthostream.novelty.Document(words),
     ]
     scores = detector.score(forms)
+    assert 0.0 < scores[0] < 0.999
     np.testing.assert_allclose(scores, scores[0], atol=1e-6)
-    np.testing.assert_allclose(detector.score([{"cocoa": 1, "prices": 1}]), scores[0], atol=1e-6)
+    np.testing.assert_allclose(detector.score([{"topic1word1": 1, "topic2word2": 1}]), scores[0], atol=1e-6)
+    assert detector.score([{"title": 1984}])[0] == detector.score(["1984"])[0]
+    assert detector.score([{"title": 1, "topic1word1": 1}])[0] != scores[0]
     assert detector.process(forms)[4].id == "7"
 
 
@@ -266,6 +272,12 @@ def test_documents_in_all_forms(news: News) -> None:
         (np.ones(3), ValueError, "a matrix of counts must have two dimensions, got 1"),
         ([{"tin": 1}, "text"], TypeError, "some documents map words to counts, but one is a str"),
         ([{"tin": float("nan")}], ValueError, "counts must be finite"),
+        ([{"id": 3}], ValueError, r"document 0 has neither 'text' nor 'title', but \['id'\]"),
+        (
+            np.array([[0.5, 1.0]]),
+            ValueError,
+            "counts must be 0 or at least 1, got 0.5 among them: give counts, not weights",
+        ),
     ],
 )
 def test_bad_documents(documents: object, error: type[Exception], message: str) -> None:
@@ -305,6 +317,22 @@ def test_a_refused_block_changes_nothing(counts: sparse.csr_array) -> None:
 def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         small(**parameters).score_then_learn(["text"])
+
+
+def test_a_data_frame_is_no_list_of_documents() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame({"title": ["tin"], "text": ["prices fall"]})
+    with pytest.raises(TypeError, match="must not be a data frame: pass one column of texts"):
+        small().score_then_learn(frame)
+    detector = small()
+    assert len(detector.score_then_learn(frame["text"])) == len(detector.score_then_learn(frame.to_dict("records")))
+
+
+def test_no_documents_decide_nothing(counts: sparse.csr_array) -> None:
+    detector = small()
+    detector.score_then_learn([])
+    assert len(detector.score_then_learn(counts[:5])) == 5
+    assert len(detector.score_then_learn([])) == 0
 
 
 def test_before_there_is_a_dictionary() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
-from orthostream.novelty import NovelDocumentDetector
+from orthostream.novelty import FixedThreshold, NovelDocumentDetector, TfIdf
 
 News = Callable[..., tuple[list[str], np.ndarray]]
 
@@ -56,6 +57,50 @@ def test_a_flood_of_words_that_never_come_again(news: News) -> None:
     known = topics[1800:] != 11
     assert detector.score(late)[known].mean() < calm.score(late)[known].mean() + 0.1
     assert np.isfinite(detector._model.dictionary.matrix.gram).all()
+
+
+@pytest.mark.parametrize("contrast", ["top", "l3"])
+def test_topics_that_share_no_word_with_what_is_known_are_learnt(contrast: str) -> None:
+    rng = np.random.default_rng(0)
+
+    def texts(prefix: str, count: int) -> list[str]:
+        topics = rng.integers(0, 5, count)
+        return [" ".join(f"{prefix}{topic}w{word}" for word in rng.integers(0, 15, 12)) for topic in topics]
+
+    detector = small(contrast=contrast, half_life=1000.0)
+    detector.partial_fit(texts("old", 1500))
+    assert detector.score(texts("new", 100)).min() == 1.0
+    detector.partial_fit(texts("new", 4000))
+    assert detector.score(texts("new", 100)).mean() < 0.6
+
+
+def test_counts_that_overflow_are_refused_and_change_nothing(counts: sparse.csr_array) -> None:
+    detector, other = small(weights=TfIdf()), small(weights=TfIdf())
+    huge = counts[:20].copy()
+    huge.data[3] = 1.7e308
+    for start in range(0, 1000, 20):
+        detector.partial_fit(counts[start : start + 20])
+        other.partial_fit(counts[start : start + 20])
+        if start % 200 == 60:
+            with np.errstate(over="ignore"), pytest.raises(ValueError, match=r"weights of document \d+ are not finite"):
+                detector.partial_fit(huge)
+    np.testing.assert_array_equal(detector.score(counts[1000:]), other.score(counts[1000:]))
+
+
+def test_flagged_blocks_leave_nothing_behind(news: News) -> None:
+    texts, _ = news(1000)
+    detector = small(learn_flagged=False, threshold=FixedThreshold(-1.0))
+    for start in range(0, 1000, 10):
+        detector.partial_fit(texts[start : start + 10])
+    assert sum(map(len, detector._model.pending)) == 0 and not detector._model.pending
+
+
+def test_many_words_in_few_buckets_are_still_a_unit_vector(news: News) -> None:
+    texts, _ = news(1200)
+    detector = small(max_terms=500)
+    detector.partial_fit(texts)
+    assert len(detector._model.vocabulary) >= 400
+    assert detector.score([" ".join(f"q{number}" for number in range(10_000))])[0] > 0.9
 
 
 def test_a_document_of_ten_megabytes(news: News) -> None:
@@ -106,8 +151,6 @@ def test_other_scripts_are_told_apart() -> None:
 
 @pytest.mark.parametrize("column", [0, 2**31 - 2])
 def test_matrices_with_columns_far_out(column: int) -> None:
-    from scipy import sparse
-
     matrix = sparse.csr_array((np.ones(5), (np.arange(5), np.full(5, column))), shape=(5, 2**31 - 1))
     detector = small(n_components=2, batch_size=5)
     detector.partial_fit(matrix)

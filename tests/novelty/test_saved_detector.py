@@ -87,6 +87,15 @@ def test_the_threshold_can_be_changed(news: News, tmp_path: Path) -> None:
     assert low < NovelDocumentDetector.load(tmp_path / "state").threshold_ < np.inf
 
 
+def test_what_a_detector_was_made_with_cannot_be_changed(news: News, tmp_path: Path) -> None:
+    texts, _ = news(300)
+    small(random_state=np.random.Generator(np.random.MT19937(3))).fit(texts).save(tmp_path / "state")
+    with pytest.raises(ValueError, match="was made with its own correct_growth, n_components: only feature_names"):
+        NovelDocumentDetector.load(tmp_path / "state", n_components=3, correct_growth=True)
+    with pytest.raises(ValueError, match=r"threshold must be a Threshold such as"):
+        NovelDocumentDetector.load(tmp_path / "state", threshold=0.5)
+
+
 @pytest.fixture(scope="module")
 def saved(news: News, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     texts, _ = news(330)
@@ -143,6 +152,11 @@ def rewritten(saved: bytes, path: Path, change: Callable[[dict[str, object], dic
         lambda header, arrays: header.update(level=["a", "b", "c"]),
         lambda header, arrays: header.update(random={"bit_generator": "None"}),
         lambda header, arrays: header.update(n_pending=3),
+        lambda header, arrays: header.update(takes_text="yes"),
+        lambda header, arrays: header.update(counts=[-5, 0, 10.0]),
+        lambda header, arrays: header.update(oddities={"empty": "many"}),
+        lambda header, arrays: arrays.update({"topics": np.zeros(3)}),
+        lambda header, arrays: arrays.update({"vocabulary/frequencies": -arrays["vocabulary/frequencies"]}),
         lambda header, arrays: arrays.update({"vocabulary/frequencies": arrays["vocabulary/frequencies"][1:]}),
         lambda header, arrays: arrays.update({"recent/indices": arrays["recent/indices"] + 10**6}),
         lambda header, arrays: arrays.update({"recent/shape": np.array([10**9, 10**9])}),

@@ -72,6 +72,7 @@ def test_a_matrix_is_not_changed() -> None:
         (np.nan, ValueError, "counts must be finite, got nan"),
         (np.inf, ValueError, "counts must be finite, got inf"),
         (-1.0, ValueError, "counts must not be negative, got -1"),
+        (0.5, ValueError, "counts must be 0 or at least 1, got 0.5"),
         (1j, TypeError, "counts must be numbers, got a matrix of type complex128"),
     ],
 )

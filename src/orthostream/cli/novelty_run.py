@@ -236,7 +236,7 @@ def _rule(threshold: Threshold | None) -> str:
     if isinstance(threshold, RecentQuantile):
         return f"scores above the quantile {threshold.quantile:g} of the last {threshold.window:,}"
     rate = 0.01 if threshold is None else getattr(threshold, "rate", 0.01)
-    return f"at most {100 * rate:g} % of ordinary documents"
+    return f"about {100 * rate:g} % of ordinary documents"
 
 
 def _line(document: ScoredDocument, explain: bool) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from orthostream.novelty.document import Document
+from orthostream.novelty.document import ID, TEXT, TIME, TITLE, Document
 from orthostream.novelty.term_counts import TermCounts, Tokenizer, count_bags, count_terms, counts_of_rows
 
 #: Words of a document that are read; the rest of a longer one is left out and counted.
 LONGEST = 100_000
+_FIELDS = {*ID, *TEXT, *TIME, *TITLE}
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Arriving:
     counts: TermCounts
     documents: list[Document] | None
     """None for a matrix, whose rows have no names."""
-    n_columns: int | None
-    """The width of a matrix, None for texts."""
+    n_cut: int = 0
+    """How many documents were so long that their end was left out."""
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -32,7 +33,7 @@ class Arriving:
     def part(self, start: int, stop: int) -> Arriving:
         """Return some of the documents."""
         documents = None if self.documents is None else self.documents[start:stop]
-        return Arriving(self.counts.part(start, stop), documents, self.n_columns)
+        return Arriving(self.counts.part(start, stop), documents)
 
 
 def arriving(documents: Any, tokenizer: Tokenizer) -> Arriving:
@@ -52,21 +53,25 @@ def arriving(documents: Any, tokenizer: Tokenizer) -> Arriving:
         matrix: Any = documents
         if matrix.ndim != 2:
             raise ValueError(f"a matrix of counts must have two dimensions, got {matrix.ndim}.")
-        return Arriving(counts_of_rows(matrix), None, int(matrix.shape[1]))
+        return Arriving(counts_of_rows(matrix), None)
+    if hasattr(documents, "iloc") and hasattr(documents, "columns"):
+        raise TypeError("documents must not be a data frame: pass one column of texts, or frame.to_dict('records').")
     if not isinstance(documents, Iterable):
         raise TypeError(f"documents must be texts or a matrix of counts, got {type(documents).__name__}.")
     listed = list(documents)
     if any(map(_is_bag, listed)):
-        return Arriving(count_bags(listed), [Document("")] * len(listed), None)
+        return Arriving(count_bags(listed), [Document("")] * len(listed))
     given = [as_document(document, place) for place, document in enumerate(listed)]
-    return Arriving(count_terms([document.text for document in given], tokenizer, LONGEST), given, None)
+    cut: list[int] = []
+    counts = count_terms([document.text for document in given], tokenizer, LONGEST, cut.append)
+    return Arriving(counts, given, len(cut))
 
 
 def _is_bag(document: Any) -> bool:
-    """Whether a document maps words to counts."""
+    """Whether a document maps words to counts; a field such as "title" alone is no word."""
     return (
         isinstance(document, Mapping)
-        and bool(document)
+        and not set(document) <= _FIELDS
         and all(
             isinstance(count, int | float | np.number) and not isinstance(count, bool) for count in document.values()
         )
@@ -84,10 +89,10 @@ def as_document(document: Any, place: int = 0) -> Document:
     if isinstance(document, str):
         return Document.of(document)
     if isinstance(document, Mapping):
-        title, body = _text(document, ("title", "headline")), _text(document, ("text", "body", "content"))
+        title, body = _text(document, TITLE), _text(document, TEXT)
         if not title and body is None:
             raise ValueError(f"document {place} has neither 'text' nor 'title', but {sorted(map(str, document))}.")
-        identity, time = _text(document, ("id",)), _text(document, ("time", "date"))
+        identity, time = _text(document, ID), _text(document, TIME)
         return Document.of(body or "", title or "", identity or "", time or "")
     raise TypeError(f"document {place} must be a text or a mapping, got {type(document).__name__}.")
 

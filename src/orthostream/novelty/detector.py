@@ -94,7 +94,7 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     oddities_ : Counter
         How many documents were empty ("empty"), or so long that their end was left out ("cut").
     components_ : array (n_components, n_terms)
-        The atoms, rows orthonormal.
+        The atoms, rows orthonormal once there are more terms than atoms.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         All documents of a call are scored before any of them is learnt; calls of more than 1,000 documents are cut into
         blocks of 1,000.
         """
-        scores = [self._learnt(block).scores for block in self._blocks(documents, _LONGEST_BLOCK)]
+        scores = [self._learnt(block).scores for block in self._blocks(self._read(documents), _LONGEST_BLOCK)]
         return np.concatenate([np.zeros(0), *scores])
 
     def process(self, documents: Any, explain: str | float = "flagged") -> list[ScoredDocument]:
@@ -173,8 +173,10 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if isinstance(explain, str):
             _checks.one_of("explain", explain, ("flagged", "all", "none"), also="a score")
+        elif not isinstance(explain, int | float | np.number):
+            raise ValueError(f"explain must be 'all', 'flagged', 'none' or a score, got {explain!r}.")
         found: list[ScoredDocument] = []
-        for given in self._blocks(documents, _LONGEST_BLOCK):
+        for given in self._blocks(self._read(documents), _LONGEST_BLOCK):
             block = self._model.scored(given)
             # Before the block is learnt: then its own documents would be the closest ones.
             found += described(block, self._model, explain, self._name)
@@ -188,9 +190,10 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, documents: Any, y: Any = None) -> Self:
         """Forget everything, then learn these documents as a stream, in mini-batches of which the last can be small."""
+        given = self._read(documents)
         self._begin()
-        for given in self._blocks(documents, self.batch_size):
-            self._learnt(given)
+        for block in self._blocks(given, _checks.integer("batch_size", self.batch_size)):
+            self._learnt(block)
         self._model.finish()
         return self
 
@@ -249,7 +252,10 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def components_(self) -> FloatArray:
-        """The atoms over the terms of `get_feature_names_out`, (n_components, n_terms)."""
+        """The atoms over the terms of `get_feature_names_out`, (n_components, n_terms).
+
+        Rows are orthonormal as soon as there are more terms than atoms.
+        """
         return self._dictionary().dense(self._model.vocabulary.slots()).T
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -301,22 +307,30 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return dictionary
 
+    def _read(self, documents: Any) -> Arriving:
+        return arriving(documents, _TOKENIZER if self.tokenizer is None else self.tokenizer)
+
     def _arriving(self, documents: Any) -> Arriving:
-        """Return documents with their counts; the first ones decide whether texts or matrices come."""
-        given = arriving(documents, _TOKENIZER if self.tokenizer is None else self.tokenizer)
-        is_text = given.documents is not None
-        if self._takes_text is None:
-            self._takes_text = is_text
-        elif self._takes_text != is_text:
-            known, other = ("texts", "a matrix") if self._takes_text else ("matrices of counts", "texts")
-            raise ValueError(f"this detector has seen {known}, and now got {other}: use another detector.")
+        """Return documents that are of the same kind as those before."""
+        given = self._read(documents)
+        self._check_kind(given)
         return given
 
-    def _blocks(self, documents: Any, size: int) -> Iterator[Arriving]:
+    def _check_kind(self, given: Arriving) -> None:
+        is_text = given.documents is not None
+        if self._takes_text is not None and len(given) and self._takes_text != is_text:
+            known, other = ("texts", "a matrix") if self._takes_text else ("matrices of counts", "texts")
+            raise ValueError(f"this detector has seen {known}, and now got {other}: use another detector.")
+
+    def _blocks(self, given: Arriving, size: int) -> Iterator[Arriving]:
+        """Yield the documents of a call; the first ones decide whether texts or matrices come."""
         if not hasattr(self, "_model"):
             self._begin()
-        given = self._arriving(documents)
-        self.topic_energies_ = np.zeros(self.n_components)
+        self._check_kind(given)
+        if len(given):
+            self._takes_text = given.documents is not None
+        self._model.oddities["cut"] += given.n_cut
+        self.topic_energies_ = np.zeros(self._model.settings.n_components)
         for start in range(0, len(given), size):
             yield given.part(start, start + size)
 

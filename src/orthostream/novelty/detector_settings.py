@@ -54,7 +54,8 @@ def generator(random_state: Any) -> np.random.Generator:
     True
     """
     if isinstance(random_state, np.random.Generator):
-        return random_state
+        # One of a kind that can be saved.
+        return np.random.default_rng(random_state.integers(2**63))
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+#: The usual names of the fields of a record.
+TEXT = ("text", "body", "content", "abstract", "description", "summary")
+TITLE = ("title", "headline", "subject")
+ID = ("id", "_id", "newid", "guid", "url")
+TIME = ("date", "time", "timestamp", "published", "dt")
 #: Characters of a title that is the beginning of the text, and of a given one.
 LONGEST_FIRST_LINE, LONGEST_TITLE = 120, 1000
 #: Control characters, and those that turn the direction of writing, can change how the rest of a page looks.

@@ -39,7 +39,8 @@ class Explanation(NamedTuple):
     topics : tuple of TopicShare
     nearest : tuple of EarlierDocument
     unseen : tuple of str
-        Terms that no earlier document has, the first ones of the document. They have little weight each.
+        Terms that no learnt document has, the first ones of the document; documents are learnt in mini-batches. Such
+        terms have little weight each.
 
     Examples
     --------

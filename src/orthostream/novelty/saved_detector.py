@@ -32,6 +32,8 @@ _CLASSES: dict[str, Any] = {
 }
 #: Parameters that are not saved: one is code, the other is kept as the state of the generator.
 _NOT_SAVED = ("tokenizer", "random_state")
+#: Parameters that can differ from those that a detector was saved with.
+_CHANGEABLE = ("feature_names", "learn_flagged", "random_state", "threshold", "tokenizer")
 
 
 def save(detector: NovelDocumentDetector, path: str | os.PathLike[str], notes: dict[str, Any]) -> None:
@@ -45,7 +47,7 @@ def save(detector: NovelDocumentDetector, path: str | os.PathLike[str], notes: d
         "own": needed + ["tokenizer"] * (detector.tokenizer is not None),
         "takes_text": detector._takes_text,
         "level": list(model.level),
-        "counts": [model.n_documents, model.n_flagged, model.words_step, model.vocabulary.n_documents],
+        "counts": [model.n_documents, model.words_step, model.vocabulary.n_documents],
         "oddities": dict(model.oddities),
         "random": model.random.bit_generator.state,
         "n_pending": len(model.pending),
@@ -75,10 +77,21 @@ def load(kind: type[Any], path: str | os.PathLike[str], parameters: Mapping[str,
     missing = sorted(set(header.get("own", ())) - set(parameters))
     if missing:
         raise ValueError(f"{name} was saved without {', '.join(missing)}: pass the same ones to load.")
+    fixed = sorted(set(parameters) - set(_CHANGEABLE) - set(header.get("own", ())))
+    if fixed:
+        raise ValueError(
+            f"{name} was made with its own {', '.join(fixed)}: only {', '.join(_CHANGEABLE)} can be changed."
+        )
     try:
         saved = {word: _object(value) for word, value in header["parameters"].items()}
-        detector = kind(**(saved | dict(parameters)))
-        detector._begin()
+        detector = kind(**saved)
+        if set(saved) - set(detector.get_params()):
+            raise ValueError("it has unknown parameters.")
+    except Exception as error:
+        raise SavedEstimatorError(f"{name} is damaged: {' '.join(str(error).split())[:200]}") from error
+    detector.set_params(**parameters)
+    detector._begin()
+    try:
         _restore(detector, header, arrays)
     except Exception as error:  # a damaged file can fail anywhere
         raise SavedEstimatorError(f"{name} is damaged: {' '.join(str(error).split())[:200]}") from error
@@ -92,19 +105,23 @@ def _restore(detector: NovelDocumentDetector, header: Mapping[str, Any], arrays:
     model: StreamModel = detector._model
     detector._takes_text, detector.notes_ = header["takes_text"], header["notes"]
     detector.topic_energies_ = arrays["topics"]
-    model.n_documents, model.n_flagged, model.words_step = (int(number) for number in header["counts"][:3])
+    settings = model.settings
+    n_documents, words_step, n_learnt = header["counts"]
+    model.n_documents, model.words_step = int(n_documents), int(words_step)
     model.level = ScoreLevel(*map(float, header["level"]))
-    model.oddities = Counter(header["oddities"])
+    model.oddities = Counter({str(name): int(count) for name, count in header["oddities"].items()})
     model.threshold_memory = np.asarray(arrays["threshold"], dtype=float)
     model.random.bit_generator.state = header["random"]
     model.words = [tuple(words) for words in from_text(arrays["words"])]
-    settings = model.settings
+    sound = detector._takes_text in (None, True, False) and model.n_documents >= 0 and float(n_learnt) >= 0.0
+    sound = sound and arrays["topics"].shape == (settings.n_components,) and model.threshold_memory.ndim == 1
+    sound = sound and len(model.words) in (0, settings.n_components) and bool(np.isfinite(model.level).all())
+    if not sound:
+        raise ValueError("its parts do not fit.")
     named = {
         word.removeprefix("vocabulary/"): array for word, array in arrays.items() if word.startswith("vocabulary/")
     }
-    model.vocabulary = Vocabulary.from_arrays(
-        named, settings.max_terms, settings.term_half_life, float(header["counts"][3])
-    )
+    model.vocabulary = Vocabulary.from_arrays(named, settings.max_terms, settings.term_half_life, float(n_learnt))
     labels = [Label(*label) for label in from_text(arrays["recent/labels"])]
     rows = _matrix("recent", arrays)
     if rows.shape[0] != len(labels) or rows.shape[1] > model.vocabulary.n_slots:

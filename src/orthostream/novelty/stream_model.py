@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orthostream._typing import FloatArray, IntArray
-from orthostream.novelty.arriving import LONGEST, Arriving
+from orthostream.novelty.arriving import Arriving
 from orthostream.novelty.atoms import Coded, coded, topic_words
 from orthostream.novelty.explanation import EarlierDocument
 from orthostream.novelty.recent_documents import Label, RecentDocuments
@@ -52,9 +52,9 @@ class StreamSettings(NamedTuple):
 class StreamModel:
     """Scores blocks of documents against what came before them, and learns them.
 
-    Dictionary, frequencies and vocabulary change after each complete mini-batch, wherever blocks end. The threshold and
-    the recent documents change after each block. All algebra runs in one BLAS thread: at these sizes several only wait
-    for each other, and results would depend on their number.
+    Dictionary and frequencies change after each complete mini-batch, wherever blocks end. The threshold, the recent
+    documents and the slots of the vocabulary change after each block. All algebra runs in one BLAS thread: at these
+    sizes several only wait for each other, and results would depend on their number.
     """
 
     def __init__(self, settings: StreamSettings, random: np.random.Generator) -> None:
@@ -65,7 +65,6 @@ class StreamModel:
         self.level = ScoreLevel()
         self.threshold_memory = settings.threshold.begin()
         self.n_documents = 0
-        self.n_flagged = 0
         self.oddities: Counter[str] = Counter()
         self.pending: list[TermCounts] = []
         self.words: list[tuple[Any, ...]] = []
@@ -117,12 +116,11 @@ class StreamModel:
         learnt = np.flatnonzero(~block.novel) if not self.settings.learn_flagged else np.arange(len(given))
         self._remember(block, rows, learnt)
         self.n_documents += len(given)
-        self.n_flagged += int(np.count_nonzero(block.novel))
         if len(learnt) == self.settings.batch_size == len(given) and not self.pending:
             self._step(given.counts, rows)
-        else:
+        elif len(learnt):
             self.pending.append(given.counts.kept(learnt))
-            self._step_while_complete()
+            self._learn_complete_batches()
 
     def finish(self) -> None:
         """Learn the documents that wait for the rest of their mini-batch."""
@@ -144,7 +142,7 @@ class StreamModel:
         """Return the recent documents that are most similar to each of the chosen rows."""
         if not len(self.recent) or not len(chosen):
             return [[] for _ in chosen]
-        cosines = self.recent.cosines(rows.over_slots()[chosen])
+        cosines = self.recent.cosines(rows.over_slots[chosen])
         found = []
         for column in cosines.T:
             best = np.argsort(-column, kind="stable")[:most]
@@ -177,7 +175,7 @@ class StreamModel:
     def _largest_cosines(self, rows: WeightedRows, in_order: bool) -> FloatArray:
         largest = np.zeros(len(rows))
         if len(self.recent) and len(rows):
-            largest = self.recent.cosines(rows.over_slots()).max(axis=0).astype(float)
+            largest = self.recent.cosines(rows.over_slots).max(axis=0).astype(float)
         if in_order:
             among = np.tril((rows.unit @ rows.unit.T).toarray(), -1)
             largest = np.maximum(largest, among.max(axis=1, initial=0.0))
@@ -187,10 +185,7 @@ class StreamModel:
         return self.level.corrected(scores) if self.settings.correct_growth else scores
 
     def _count(self, given: Arriving) -> None:
-        lengths = np.diff(given.counts.entries.indptr)
-        self.oddities["empty"] += int(np.count_nonzero(lengths == 0))
-        if given.documents is not None:
-            self.oddities["cut"] += int(np.count_nonzero(given.counts.entries.sum(axis=1) >= LONGEST))
+        self.oddities["empty"] += int(np.count_nonzero(np.diff(given.counts.entries.indptr) == 0))
 
     def _admitted(self, block: ScoredBlock) -> WeightedRows:
         """Return the rows of a block after its new terms have got slots, as far as there is room."""
@@ -198,7 +193,9 @@ class StreamModel:
             return block.rows
         slots, dropped = self.vocabulary.admit(block.given.counts.terms)
         self._forget(dropped)
-        return block.rows.with_slots(slots)
+        if np.array_equal(slots, block.rows.given_slots):
+            return block.rows
+        return self.weighted(block.given.counts, slots)
 
     def _remember(self, block: ScoredBlock, rows: WeightedRows, learnt: IntArray) -> None:
         documents, first = block.given.documents, block.first_number
@@ -206,19 +203,17 @@ class StreamModel:
             labels = [Label(str(first + place), "") for place in learnt]
         else:
             labels = [Label(documents[place].id or str(first + place), documents[place].title) for place in learnt]
-        over = rows.over_slots()
+        over = rows.over_slots
         self.recent.append(over if len(learnt) == len(rows) else over[learnt], labels)
 
-    def _step_while_complete(self) -> None:
+    def _learn_complete_batches(self) -> None:
         """Learn all complete mini-batches among the pending documents."""
         size = self.settings.batch_size
-        if sum(map(len, self.pending)) < size:
-            return
-        waiting = TermCounts.stacked(self.pending)
-        for start in range(0, len(waiting) - size + 1, size):
-            self._step(waiting.part(start, start + size))
-        left = len(waiting) % size
-        self.pending = [waiting.part(len(waiting) - left, len(waiting))] if left else []
+        while sum(map(len, self.pending)) >= size:
+            waiting = TermCounts.stacked(self.pending)
+            # Before the step: whatever happens in it, no document is learnt twice.
+            self.pending = [waiting.part(size, len(waiting))] if len(waiting) > size else []
+            self._step(waiting.part(0, size))
 
     def _step(self, counts: TermCounts, rows: WeightedRows | None = None) -> None:
         """Take a step of the solver on a mini-batch, then count its terms."""
@@ -233,7 +228,7 @@ class StreamModel:
                     self.state = self.settings.solver.init(start)
                 self.state = self.settings.solver.step(self.state, rows.rows)
         documents = np.bincount(counts.entries.indices, minlength=len(counts.terms)).astype(float)
-        self.vocabulary.learn(rows.slots, documents, len(counts))
+        self.vocabulary.learn(rows.given_slots, documents, len(counts))
 
     def _forget(self, slots: IntArray) -> None:
         """Remove terms that have lost their slots from the dictionary and from the recent documents."""

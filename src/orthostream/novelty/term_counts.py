@@ -77,8 +77,15 @@ class TermCounts:
         return _matrix(values, np.concatenate(columns), lengths, width)
 
 
-def count_terms(texts: Sequence[str], tokenizer: Tokenizer, most: int | None = None) -> TermCounts:
+def count_terms(
+    texts: Sequence[str],
+    tokenizer: Tokenizer,
+    most: int | None = None,
+    report_cut: Callable[[int], None] | None = None,
+) -> TermCounts:
     """Return the counts of the words of some texts, of each only the first ``most`` words.
+
+    ``report_cut`` is called with the places of the texts that have more.
 
     >>> found = count_terms(["a b a", "", "c b"], str.split)
     >>> found.terms, found.entries.toarray().tolist()
@@ -89,7 +96,11 @@ def count_terms(texts: Sequence[str], tokenizer: Tokenizer, most: int | None = N
     lengths = np.zeros(len(texts), dtype=np.int64)
     for document, text in enumerate(texts):
         words = tokenizer(text)
-        found = (words if isinstance(words, list) else list(words))[:most]
+        found = words if isinstance(words, list) else list(words)
+        if most is not None and len(found) > most:
+            found = found[:most]
+            if report_cut is not None:
+                report_cut(document)
         numbers += [places.setdefault(word, len(places)) for word in found]
         lengths[document] = len(found)
     wrong = next((term for term in places if not isinstance(term, str)), None)
@@ -116,12 +127,19 @@ def count_bags(bags: Sequence[Any]) -> TermCounts:
     if wrong is not None:
         raise TypeError(f"some documents map words to counts, but one is a {type(wrong).__name__}.")
     places: dict[Any, int] = {}
-    columns = np.array([places.setdefault(str(word), len(places)) for bag in bags for word in bag], dtype=np.int32)
-    values = np.array([float(count) for bag in bags for count in bag.values()])
-    lengths = np.array([len(bag) for bag in bags], dtype=np.int64)
-    counts = counts_of_rows(_matrix(values, columns, lengths, len(places)))
-    words = list(places)
-    return TermCounts([words[column] for column in counts.terms], counts.entries)
+    columns, values, lengths = [], [], []
+    for bag in bags:
+        counted: dict[str, float] = {}
+        for word, count in bag.items():
+            counted[str(word)] = counted.get(str(word), 0.0) + _count(count)
+        kept = {word: count for word, count in counted.items() if count}
+        columns += [places.setdefault(word, len(places)) for word in kept]
+        values += list(kept.values())
+        lengths.append(len(kept))
+    matrix = _matrix(
+        np.array(values), np.array(columns, dtype=np.int32), np.array(lengths, dtype=np.int64), len(places)
+    )
+    return TermCounts(list(places), matrix)
 
 
 def counts_of_rows(rows: Any) -> TermCounts:
@@ -136,17 +154,31 @@ def counts_of_rows(rows: Any) -> TermCounts:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     values = np.asarray(matrix.data)
+    _check_counts(values)
+    if len(values) and not values.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    entries = sparse.csr_array((matrix.data.astype(float), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return _over_own_terms(None, entries)
+
+
+def _check_counts(values: Any) -> None:
     if values.dtype.kind not in "biuf":
         raise TypeError(f"counts must be numbers, got a matrix of type {values.dtype}.")
     if not np.isfinite(values).all():
         raise ValueError(f"counts must be finite, got {values[~np.isfinite(values)][0]} among them.")
     if len(values) and values.min() < 0:
         raise ValueError(f"counts must not be negative, got {values.min():g} among them.")
-    if len(values) and not values.all():
-        matrix = matrix.copy()
-        matrix.eliminate_zeros()
-    entries = sparse.csr_array((matrix.data.astype(float), matrix.indices, matrix.indptr), shape=matrix.shape)
-    return _over_own_terms(None, entries)
+    fractions = (values > 0) & (values < 1)
+    if fractions.any():
+        raise ValueError(
+            f"counts must be 0 or at least 1, got {values[fractions][0]:g} among them: give counts, not weights."
+        )
+
+
+def _count(value: Any) -> float:
+    _check_counts(np.array([value]))
+    return float(value)
 
 
 def _over_own_terms(terms: Any, entries: SparseMatrix) -> TermCounts:
@@ -174,5 +206,7 @@ def _over_own_terms(terms: Any, entries: SparseMatrix) -> TermCounts:
 
 
 def _matrix(values: Any, columns: Any, lengths: Any, width: int) -> SparseMatrix:
-    starts = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    starts = np.append(0, np.cumsum(lengths))
+    if starts[-1] < 2**31:
+        starts = starts.astype(np.int32)
     return sparse.csr_array((values, columns, starts), shape=(len(lengths), width))

@@ -140,7 +140,8 @@ class Vocabulary:
         made = cls(most, half_life)
         terms, free = json.loads(arrays["terms"].tobytes()), arrays["free"].tolist()
         empty = [slot for slot, term in enumerate(terms) if term is None]
-        if len(terms) > most or sorted(free) != empty or len(arrays["frequencies"]) != len(terms):
+        fits = len(terms) <= most and sorted(free) == empty and len(arrays["frequencies"]) == len(terms)
+        if not fits or (arrays["frequencies"] < 0.0).any():
             raise ValueError("terms, frequencies and free slots do not fit.")
         made._terms, made._free, made.n_documents = terms, free, n_documents
         made._slots = {term: slot for slot, term in enumerate(terms) if term is not None}
@@ -180,11 +181,13 @@ class Vocabulary:
         room = self.most - len(self._slots)
         if wanted <= room:
             return np.zeros(0, dtype=np.int64)
-        count = min(max(wanted - room, self.most // _DROPPED), self.most // _RENEWED, len(self._slots) - len(needed))
         used = np.zeros(self.most, dtype=bool)
         used[self.slots()] = True
+        # Terms that wait for their mini-batch to be counted are new too.
+        waiting = int(np.count_nonzero(used & (self._frequencies[: self.most] == 0.0)))
         used[needed] = False
         candidates = np.flatnonzero(used)
+        count = min(max(wanted - room, self.most // _DROPPED), self.most // _RENEWED - waiting, len(candidates))
         if count <= 0:
             return np.zeros(0, dtype=np.int64)
         lowest = np.argsort(self._frequencies[candidates], kind="stable")[:count]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -22,10 +21,12 @@ class WeightedRows:
 
     Attributes
     ----------
-    terms : list
-        The terms of the block.
+    terms : list or int array
+        The terms of the block; one of those that share a bucket.
     slots : int array
-        The slot of each term.
+        The slot of each term, each once.
+    given_slots : int array
+        The slot of each term of the counts.
     is_new : bool array
         Which terms no document before the block has.
     unit : CSR array (n_documents, n_terms of the block)
@@ -34,17 +35,26 @@ class WeightedRows:
 
     def __init__(self, counts: TermCounts, slots: IntArray, vocabulary: Vocabulary, weights: TermWeights) -> None:
         entries = counts.entries
-        self.terms, self.slots, self.n_slots = counts.terms, slots, vocabulary.n_slots
+        self.given_slots, self.n_slots = slots, vocabulary.n_slots
         frequencies = vocabulary.frequencies(slots)
-        self.is_new = frequencies == 0.0
         values = weights(entries.data, frequencies[entries.indices], vocabulary.n_documents)
-        row = np.repeat(np.arange(len(counts)), np.diff(entries.indptr))
-        lengths = np.sqrt(np.bincount(row, values * values, minlength=len(counts)))
+        unscaled: SparseMatrix = sparse.csr_array((values, entries.indices, entries.indptr), shape=entries.shape)
+        kept, unscaled = _merged(unscaled, slots)
+        self.slots, self.is_new = slots[kept], frequencies[kept] == 0.0
+        self.terms = (
+            counts.terms[kept] if isinstance(counts.terms, np.ndarray) else [counts.terms[place] for place in kept]
+        )
+        row = np.repeat(np.arange(len(counts)), np.diff(unscaled.indptr))
+        lengths = np.sqrt(np.bincount(row, unscaled.data * unscaled.data, minlength=len(counts)))
+        if not np.isfinite(lengths).all():
+            place = int(np.flatnonzero(~np.isfinite(lengths))[0])
+            raise ValueError(
+                f"the weights of document {place} are not finite: its counts are too large, or the weights wrong."
+            )
         self.is_empty = lengths == 0.0
         lengths[self.is_empty] = 1.0
-        self.unit: SparseMatrix = sparse.csr_array(
-            (values / lengths[row], entries.indices, entries.indptr), shape=entries.shape
-        )
+        parts = (unscaled.data / lengths[row], unscaled.indices, unscaled.indptr)
+        self.unit: SparseMatrix = sparse.csr_array(parts, shape=unscaled.shape)
 
     def __len__(self) -> int:
         return int(self.unit.shape[0])
@@ -52,28 +62,11 @@ class WeightedRows:
     @cached_property
     def rows(self) -> SparseRows:
         """The rows over all slots, for the solver."""
-        unit = self.unit.astype(np.float32)
-        # Slots are distinct, but several terms of a block may share a bucket.
-        slots, places = np.unique(self.slots, return_inverse=True)
-        if len(slots) == len(self.slots):
-            return SparseRows.over((len(self), self.n_slots), self.slots, unit)
-        merged = sparse.csr_array(
-            (unit.data, places.astype(np.int32)[unit.indices], unit.indptr), shape=(len(self), len(slots))
-        )
-        merged.sum_duplicates()
-        return SparseRows.over((len(self), self.n_slots), slots, merged)
+        return SparseRows.over((len(self), self.n_slots), self.slots, self.unit.astype(np.float32))
 
-    def with_slots(self, slots: IntArray) -> WeightedRows:
-        """Return the same rows with new terms in slots of their own, instead of buckets."""
-        if np.array_equal(slots, self.slots):
-            return self
-        made = copy(self)
-        made.slots = slots
-        made.__dict__.pop("rows", None)
-        return made
-
+    @cached_property
     def over_slots(self) -> SparseMatrix:
-        """Return the rows as an ordinary matrix over all slots."""
+        """The rows as an ordinary matrix over all slots."""
         columns = self.slots.astype(np.int32)[self.unit.indices]
         return sparse.csr_array((self.unit.data, columns, self.unit.indptr), shape=(len(self), self.n_slots))
 
@@ -82,3 +75,15 @@ class WeightedRows:
         inside = slice(self.unit.indptr[place], self.unit.indptr[place + 1])
         columns: Any = self.unit.indices[inside]
         return columns.astype(np.int64), self.unit.data[inside]
+
+
+def _merged(rows: SparseMatrix, slots: IntArray) -> tuple[IntArray, SparseMatrix]:
+    """Return the first term of each slot, and the rows with the terms of a slot added up: buckets are shared."""
+    distinct, first, places = np.unique(slots, return_index=True, return_inverse=True)
+    if len(distinct) == len(slots):
+        return np.arange(len(slots)), rows
+    columns = places.astype(np.int32)[rows.indices]
+    # Copies: SciPy adds up in place.
+    merged = sparse.csr_array((rows.data.copy(), columns, rows.indptr.copy()), shape=(rows.shape[0], len(distinct)))
+    merged.sum_duplicates()
+    return first.astype(np.int64), merged

@@ -92,6 +92,11 @@ def test_falling_scores() -> None:
         assert 0.002 < flagged(threshold, scores)[2000:].mean() < 0.02
 
 
+def test_a_threshold_is_not_above_all_that_was_seen() -> None:
+    scores = np.random.default_rng(5).beta(8.0, 1.0, 600)
+    assert FalseAlarmRate(0.01).value(scores) <= scores.max()
+
+
 def test_quantile_of_few_scores_is_not_guessed() -> None:
     threshold = RecentQuantile(0.99)
     assert math.isinf(threshold.value(np.linspace(0, 1, 50)))
@@ -101,8 +106,8 @@ def test_quantile_of_few_scores_is_not_guessed() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: FixedThreshold(math.nan), "score must be a finite number, got nan"),
-        (lambda: FixedThreshold("high"), "score must be a finite number, got 'high'"),  # type: ignore[arg-type]
+        (lambda: FixedThreshold(math.nan), "score must be a number from .*, got nan"),
+        (lambda: FixedThreshold("high"), "score must be a number from .*, got 'high'"),  # type: ignore[arg-type]
         (lambda: RecentQuantile(1.5), r"quantile must lie in \(0, 1\], got 1.5"),
         (lambda: RecentQuantile(0.9, window=3), "window must be an integer of at least 10, got 3"),
         (lambda: FalseAlarmRate(0.5), "rate must be a number from 0.0001 to 0.1, got 0.5"),

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from orthostream.novelty.document import ID, TEXT, TIME, TITLE
 from orthostream.novelty.reading.errors import DocumentError
-
-TEXT = ("text", "body", "content", "abstract", "description", "summary")
-TITLE = ("title", "headline", "subject")
-ID = ("id", "_id", "newid", "guid", "url")
-TIME = ("date", "time", "timestamp", "published", "dt")
 
 _SHOWN = 20
 

@@ -67,6 +67,9 @@ class FalseAlarmRate(Threshold):
         best = int(np.argmin(misfits + _PULL * np.square(_SHAPES - _USUAL_SHAPE)))
         far = _growth(np.array([_SHARES[0] / self.rate]), _SHAPES[best : best + 1])[0, 0]
         fitted = float(quantiles.mean() + scales[best] * (far - growth[best].mean()))
+        if self.rate * len(memory) >= 1.0:
+            # Scores have a limit that an extrapolation does not know.
+            fitted = min(fitted, float(memory.max()))
         return max(fitted, float(np.quantile(memory, 1.0 - _MOST_FLAGGED * self.rate)))
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
+from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.novelty.thresholds.threshold import Threshold
 
@@ -26,16 +24,10 @@ class FixedThreshold(Threshold):
     """
 
     def __init__(self, score: float) -> None:
-        if not _is_finite(score):
-            raise ValueError(f"score must be a finite number, got {score!r}.")
-        self.score = float(score)
+        self.score = _checks.between("score", score, -1e300, 1e300)
 
     def learn(self, memory: FloatArray, scores: FloatArray) -> FloatArray:
         return memory
 
     def value(self, memory: FloatArray) -> float:
         return self.score
-
-
-def _is_finite(score: Any) -> bool:
-    return isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)

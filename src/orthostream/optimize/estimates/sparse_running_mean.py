@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from orthostream import _checks
 from orthostream._typing import FloatArray
 from orthostream.optimize.array_block import ArrayBlock, Layout
 from orthostream.optimize.estimates.base import GradientEstimate
@@ -18,6 +19,9 @@ from orthostream.optimize.tall import PolarFactor
 from orthostream.optimize.tall.polar_factor import as_polar_factor
 from orthostream.optimize.tall.sparse_rows import SparseRows, as_sparse_rows
 
+#: One in so many directions is weak.
+_WEAK = 8
+
 
 class SparseRunningMean(GradientEstimate):
     """`RunningMean` of a contrast for sparse samples of many features and few atoms.
@@ -28,13 +32,16 @@ class SparseRunningMean(GradientEstimate):
     it. A step writes to the memory of the state before it, which can then no longer be used.
 
     Atoms that are still empty, as at the start of a stream that repeats itself, are filled with random mixtures of the
-    samples. Otherwise the steps are those of `RunningMean`.
+    samples; and so are the weakest ones, with samples that share next to nothing with the point. Otherwise the steps
+    are those of `RunningMean`.
 
     Parameters
     ----------
     objective : Contrast
     schedule : Schedule, default MeanThenForget(2000)
         Its gamma must be 1.
+    least_represented : float, default 0.01
+        A sample of which the point represents a smaller share is mixed into the weakest eighth of the directions.
 
     Examples
     --------
@@ -50,10 +57,11 @@ class SparseRunningMean(GradientEstimate):
     (50, 4)
     """
 
-    def __init__(self, objective: Contrast, schedule: Schedule | None = None) -> None:
+    def __init__(self, objective: Contrast, schedule: Schedule | None = None, least_represented: float = 0.01) -> None:
         check_part(objective, ("value", "gradient", "score"), "objective", "Contrast")
         self.objective: Contrast = objective
         self.schedule = MeanThenForget(2000.0) if schedule is None else schedule
+        self.least_represented = _checks.between("least_represented", least_represented, 0.0, 1.0)
         self.power = self.degree = float(getattr(objective, "degree", 2.0))
 
     def layout(self, shape: tuple[int, ...]) -> Layout:
@@ -76,8 +84,7 @@ class SparseRunningMean(GradientEstimate):
         with np.errstate(over="ignore", invalid="ignore"):
             coefficients = rows @ factor
             score = self.objective.score(coefficients)
-            if factor.empty.size:
-                score = score + self._filling(t, rows, coefficients, factor)
+            score = score + self._filling(t, rows, coefficients, factor)
             score *= factors if isinstance(factors, float) else factors[:, None].astype(score.dtype)
             if t == 1:  # the running mean starts from zero, but the start is no gradient
                 score, rho = score * score.dtype.type(rho), 1.0
@@ -86,16 +93,24 @@ class SparseRunningMean(GradientEstimate):
         gradient: Any = factor.matrix.mixed(rho, rows, score)
         return gradient, 1.0, memory.layout.block((), {"steps": float(t)})
 
-    def _filling(self, t: int, rows: SparseRows, coefficients: FloatArray, factor: PolarFactor) -> FloatArray:
-        """Return random weights for the atoms that are still empty.
+    def _filling(self, t: int, rows: SparseRows, coefficients: FloatArray, factor: PolarFactor) -> FloatArray | float:
+        """Return random weights for atoms that are empty, or weak.
 
-        A point of lower rank stays one: where it is zero, so is its gradient. Therefore samples are mixed into the
-        empty directions, each with the size of what the point leaves of it.
+        Where a point is zero, so is its gradient: a point of lower rank would stay one, and samples that share no
+        feature with it would never be learnt. Therefore all samples are mixed into empty directions, and samples of
+        which the point represents next to nothing into the weakest ones, each with the size of what is left of it.
         """
-        left = np.asarray(rows.entries.power(2).sum(axis=1)) - np.square(coefficients).sum(axis=1)
+        energies = rows.energies()
+        left = energies - np.square(coefficients, dtype=float).sum(axis=1)
+        directions = factor.empty
+        if not directions.size:
+            left = np.where(left > (1.0 - self.least_represented) * energies, left, 0.0)
+            if not left.any():
+                return 0.0
+            directions = factor.weakest(max(1, factor.shape[1] // _WEAK))
         sizes = np.maximum(left, 0.0) ** (0.5 * (self.degree - 1.0))
-        draws = np.random.default_rng(t).standard_normal((len(sizes), factor.empty.shape[1]))
-        filling: FloatArray = (sizes[:, None] * draws) @ factor.empty.T / np.sqrt(factor.empty.shape[1])
+        draws = np.random.default_rng(t).standard_normal((len(sizes), directions.shape[1]))
+        filling: FloatArray = (sizes[:, None] * draws) @ directions.T / np.sqrt(directions.shape[1])
         return filling.astype(coefficients.dtype)
 
     def restored(self, arrays: Mapping[str, FloatArray], x: FloatArray) -> ArrayBlock:

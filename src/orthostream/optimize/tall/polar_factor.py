@@ -64,6 +64,11 @@ class PolarFactor:
         matrix = TallMatrix.zeros((rows.shape[1], n_columns), dtype)
         return cls(matrix.mixed(1.0, rows, random_state.standard_normal((rows.shape[0], n_columns))))
 
+    def weakest(self, count: int) -> FloatArray:
+        """Return the orthonormal mixtures of atoms, in columns, that hold the least of the samples."""
+        _, vectors = np.linalg.eigh(self.matrix.gram)
+        return vectors[:, :count]
+
     @property
     def shape(self) -> tuple[int, int]:
         """(V, K)."""

@@ -65,6 +65,15 @@ class SparseRows:
         """The transpose of `entries`, as a CSR matrix: multiplying it runs over its rows."""
         return sparse.csr_array(self.entries.T)
 
+    def energies(self) -> FloatArray:
+        """Return the squared length of each row.
+
+        >>> SparseRows(sparse.csr_array([[3.0, 4.0], [0.0, 0.0]])).energies()
+        array([25.,  0.])
+        """
+        sums = np.append(0.0, np.cumsum(np.square(self.entries.data, dtype=float)))
+        return np.diff(sums[self.entries.indptr])
+
     def inner_products(self, weights: FloatArray) -> FloatArray:
         """Return weights' Y Y' weights for the rows Y, which takes no product as large as the columns.
 

@@ -83,6 +83,8 @@ class TallMatrix:
         # Nothing is written before this, so that the matrix remains usable.
         if not (np.isfinite(gram).all() and np.isfinite(added).all()):
             raise ValueError(f"the samples or their weights are not finite, or too large for {self.dtype}.")
+        # After an interrupt in the middle of writing, nothing may go on from here.
+        self._newest.clear()
         if keep == 0.0:
             self.rows = np.zeros(self.shape, dtype=self.dtype)
         self.rows[batch.touched] = added
@@ -95,6 +97,7 @@ class TallMatrix:
         """Return the matrix with some rows set to zero."""
         self._check()
         removed = np.asarray(self.rows[index], dtype=float) * self.scale
+        self._newest.clear()
         self.rows[index] = 0.0
         return self._next(self.scale, self.gram - removed.T @ removed)
 
@@ -135,12 +138,12 @@ class TallMatrix:
         """Return the matrix after a change of the stored rows, which this one can no longer use."""
         made = type(self)(self.rows, scale, gram)
         made._newest = self._newest
-        made._newest[0] = made
+        made._newest[:] = [made]
         self._last = None
         return made
 
     def _check(self) -> None:
-        if self._newest[0] is not self:
+        if not self._newest or self._newest[0] is not self:
             raise RuntimeError(
                 "this matrix was changed by a later step: go on from the newest state, or keep a copy()."
             )
