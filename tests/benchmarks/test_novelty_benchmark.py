@@ -21,6 +21,7 @@ from orthostream.experiments.novelty.collection import Collection
 from orthostream.experiments.novelty.estimate import Estimate
 from orthostream.experiments.novelty.novelty_record import FALSE_ALARM, NoveltyRecord
 from orthostream.experiments.novelty.novelty_result import NoveltyResult
+from orthostream.optimize.threads import one_blas_thread
 
 
 def stories(count: int = 1400) -> Bunch:
@@ -279,7 +280,8 @@ def test_quick_run_on_reuters(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         pytest.skip("ORTHOSTREAM_DATA does not name a folder with Reuters-21578")
     pytest.importorskip("matplotlib")
     figure = tmp_path / "figure.svg"
-    records = bench._load("novelty").run(options(figure=figure))
+    with one_blas_thread():
+        records = bench._load("novelty").run(options(figure=figure))
     assert "<svg" in figure.read_text()
     values = {(r.method, r.setting, r.metric): r.value for r in records}
     assert values["top-8 energy", "order of time", "auc"] > 0.77

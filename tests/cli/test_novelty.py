@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from orthostream.cli.main import main
+from orthostream.novelty import NovelDocumentDetector
 
 from .conftest import Run
 
@@ -228,6 +229,30 @@ def test_killed_and_resumed(news: Path, tmp_path: Path, inside: Callable[..., Do
     assert output.read_bytes() == expected
 
 
+def test_another_input_is_not_resumed(news: Path, tmp_path: Path, inside: Callable[..., Done]) -> None:
+    state, output, other = tmp_path / "state", tmp_path / "out.jsonl", tmp_path / "other.jsonl"
+    words = ["novelty", *QUICK, "--all", "--state", state, "--output"]
+    assert inside(*words, output, news).returncode == 0
+    before = output.read_bytes()
+    other.write_text("".join(json.dumps(document) + "\n" for document in documents(1600, seed=1)))
+    differs = inside(*words, output, "--resume", other)
+    assert differs.returncode == 2
+    assert b"differs from what" in differs.stderr
+    changed = news.read_bytes().splitlines(keepends=True)
+    changed[40] = json.dumps({"id": "x", "body": "something else"}).encode() + b"\n"
+    other.write_bytes(b"".join(changed))
+    assert b"differs from what" in inside(*words, output, "--resume", other).stderr
+    other.write_bytes(b"".join(changed[:30]))
+    assert b"has fewer documents than the 1,500" in inside(*words, output, "--resume", other).stderr
+    elsewhere = inside(*words, tmp_path / "elsewhere.jsonl", "--resume", news)
+    assert b"the interrupted run wrote to" in elsewhere.stderr
+    assert output.read_bytes() == before and not (tmp_path / "elsewhere.jsonl").exists()
+    foreign = tmp_path / "foreign"
+    NovelDocumentDetector(n_components=12, warm_up=200).fit(["tin prices"] * 200).save(foreign, {"own": 1})
+    refused = inside("novelty", *QUICK, "--state", foreign, "--resume", news)
+    assert b"says nothing of an interrupted run: leave out --resume" in refused.stderr
+
+
 def test_following_a_file(tmp_path: Path) -> None:
     source = tmp_path / "news.jsonl"
     source.write_text("")
@@ -325,6 +350,7 @@ def test_inputs_without_documents(tmp_path: Path, orthostream: Run, inside: Call
         path.write_bytes(b"")
         done = inside("novelty", path, "--page", tmp_path / "page.html", "--state", tmp_path / "state")
         assert done.returncode == 0
+        assert (tmp_path / "page.html").is_file()
         assert done.stdout == b""
         assert b"no documents" in done.stderr
     one = orthostream("novelty", "-", "--format", "lines", "--all", stdin=b"one document\n")

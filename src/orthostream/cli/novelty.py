@@ -25,7 +25,16 @@ _EXAMPLES = """examples:
   orthostream novelty news.jsonl --follow --state news.state --resume --output flagged.jsonl
 """
 #: Options of the detector, by the name of its parameter: what an existing state was made with cannot be changed.
-_FIXED = ("n_components", "contrast", "half_life", "batch_size", "max_terms", "warm_up", "first_story", "random_state")
+_FIXED = (
+    "n_components",
+    "contrast",
+    "half_life",
+    "batch_size",
+    "max_terms",
+    "warm_up",
+    "first_story",
+    "correct_growth",
+)
 
 
 def add_parser(commands: Any) -> None:
@@ -182,7 +191,7 @@ def _detector(options: argparse.Namespace) -> NovelDocumentDetector:
     from orthostream.novelty import NovelDocumentDetector
 
     threshold = _threshold(options)
-    names = (*_FIXED, "learn_flagged", "correct_growth")
+    names = (*_FIXED, "learn_flagged", "random_state")
     given: dict[str, Any] = {name: getattr(options, name, None) for name in names}
     given = {name: value for name, value in given.items() if value is not None}
     if threshold is not None:
@@ -197,10 +206,12 @@ def _detector(options: argparse.Namespace) -> NovelDocumentDetector:
             detector = NovelDocumentDetector.load(options.state, **changed)
     for name in _FIXED:
         value, known = given.get(name), getattr(detector, name)
-        if name != "random_state" and value is not None and value != known:
+        if value is not None and value != known:
             raise UserError(
                 f"{options.state} was made with {name} = {known}: leave the option out, or name another state file"
             )
+    if options.paper and detector.get_params()["weights"] != NovelDocumentDetector.preset("paper").weights:
+        raise UserError(f"{options.state} was made without --paper: leave the option out, or name another state file")
     return detector
 
 

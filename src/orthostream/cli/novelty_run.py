@@ -11,17 +11,18 @@ import threading
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from orthostream._whole_file import write_whole
 from orthostream.cli.errors import UserError
 from orthostream.cli.late_progress import LateProgress
+from orthostream.cli.novelty_progress import Interrupted, ReadSoFar
 from orthostream.cli.trouble import disk_trouble_with
 from orthostream.novelty.report import StreamReport, stream_page
 from orthostream.novelty.report.figures import save_plot
 
 if TYPE_CHECKING:
-    from orthostream.novelty import NovelDocumentDetector, ScoredDocument, Threshold
+    from orthostream.novelty import Document, NovelDocumentDetector, ScoredDocument, Threshold
     from orthostream.novelty.reading import DocumentReader
 
 #: Documents that are scored together, then learnt.
@@ -38,35 +39,40 @@ class NoveltyRun:
         self, options: argparse.Namespace, detector: NovelDocumentDetector, reader: DocumentReader, source: str
     ) -> None:
         self.options, self.detector, self.reader, self.source = options, detector, reader, source
-        notes = getattr(detector, "notes_", {})
-        self.resumes = bool(options.resume and notes)
-        self.n_read = int(notes.get("n_read", 0)) if self.resumes else 0
-        self.report = StreamReport.from_json(notes["report"]) if self.resumes else StreamReport()
+        self.before = Interrupted()
+        if options.resume and options.state.exists():
+            self.before = Interrupted.from_notes(detector.notes_, str(options.state))
+            if self.before.output != _resolved(options.output):
+                raise UserError(
+                    f"the interrupted run wrote to {self.before.output or 'standard output'}: it can only go on there"
+                )
+        self.read = ReadSoFar()
+        self.report = StreamReport() if self.before.report is None else StreamReport.from_json(self.before.report)
         self.output: BinaryIO | None = None
-        self.output_bytes = int(notes.get("output_bytes", 0)) if self.resumes else 0
+        self.output_bytes = self.before.output_bytes
         self.best: list[tuple[float, int, ScoredDocument]] = []
         self.began = time.monotonic()
         self.n_scored = self.n_flagged = 0
         self.page_written = self.began
 
     def __enter__(self) -> Self:
+        return self
+
+    def _open_output(self) -> None:
+        """Open the output; what an interrupted run has written after its last state is cut off, and comes again."""
         path = self.options.output
         if path is None:
             self.output = sys.stdout.buffer
-            return self
+            return
         with disk_trouble_with(path):
-            if self.resumes and Path(path).exists():
-                if Path(path).stat().st_size < self.output_bytes:
-                    raise UserError(
-                        f"{path} is shorter than when {self.options.state} was written: it cannot be resumed"
-                    )
-                # Lines that were written after the last state come again.
-                os.truncate(path, self.output_bytes)
-                self.output = Path(path).open("ab")
-            else:
-                self.output = Path(path).open("wb")
-                self.output_bytes = 0
-        return self
+            if not self.before.read.n_documents:
+                self.output = _opened(path, "wb")
+                return
+            size = Path(path).stat().st_size if Path(path).exists() else 0
+            if size < self.output_bytes:
+                raise UserError(f"{path} is shorter than when {self.options.state} was written: it cannot be resumed")
+            os.truncate(path, self.output_bytes)
+            self.output = _opened(path, "ab")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -77,18 +83,13 @@ class NoveltyRun:
 
     def run(self, stop: threading.Event) -> int:
         """Score all documents, until the input ends or the run is stopped; return the exit code."""
-        to_skip, unsaved = self.n_read, 0
+        unsaved = 0
         with LateProgress(f"reading {self.source}") as progress:
             for documents in self.reader.blocks(_AT_ONCE):
-                if to_skip:
-                    # A resumed run reads the same blocks again.
-                    left = documents[to_skip:]
-                    to_skip = max(0, to_skip - len(documents))
-                    if not left:
-                        continue
-                    documents = left
-                self._take(documents)
-                unsaved += len(documents)
+                new = self._without_known(documents)
+                if new:
+                    self._take(new)
+                    unsaved += len(new)
                 if unsaved >= self.options.save_every:
                     self._save()
                     unsaved = 0
@@ -98,11 +99,13 @@ class NoveltyRun:
                     progress(self._share())
                 if stop.is_set():
                     break
-        if to_skip:
+        if self.read.n_documents < self.before.read.n_documents and not stop.is_set():
             raise UserError(
-                f"{self.source} has fewer documents than the {self.n_read:,} that {self.options.state} was made from; "
-                "without --resume, all of it counts as new"
+                f"{self.source} has fewer documents than the {self.before.read.n_documents:,} that {self.options.state} was "
+                "made from; without --resume, all of it counts as new"
             )
+        if self.output is None:
+            self._open_output()
         self._write_best()
         self._save()
         self._write_pictures()
@@ -110,13 +113,41 @@ class NoveltyRun:
             self._summarise()
         if stop.is_set():
             hint = "; add --resume to go on" if self.options.state is not None and not self.options.resume else ""
-            print(f"orthostream: interrupted after {self.n_read:,} documents{hint}", file=sys.stderr)
+            print(f"orthostream: interrupted after {self.read.n_documents:,} documents{hint}", file=sys.stderr)
             return _INTERRUPTED
         return 0
 
-    def _take(self, documents: list[Any]) -> None:
+    def _without_known(self, documents: list[Document]) -> list[Document]:
+        """Return the documents that the interrupted run has not read."""
+        known = self.before.read
+        to_skip = max(0, known.n_documents - self.read.n_documents)
+        self.read = self.read.after(documents[:to_skip])
+        differs = (
+            f"{self.source} differs from what {self.options.state} was made from; without --resume, all of it is new"
+        )
+        if self.read.n_documents and known.n_documents and self.read.first != known.first:
+            if not self.options.follow:
+                raise UserError(differs)
+            print(f"orthostream: {self.source} is a new file: all of it is read", file=sys.stderr)
+            self.before, self.read, to_skip = self.before._replace(read=ReadSoFar()), ReadSoFar(), 0
+            self._open_output_to_append()
+        if to_skip and self.read.n_documents == known.n_documents and self.read.last != known.last:
+            raise UserError(differs)
+        return documents[to_skip:]
+
+    def _open_output_to_append(self) -> None:
+        """Open the output at its end."""
+        path = self.options.output
+        if path is not None:
+            with disk_trouble_with(path):
+                self.output = _opened(path, "ab")
+                self.output_bytes = self.output.tell()
+
+    def _take(self, documents: list[Document]) -> None:
+        if self.output is None:
+            self._open_output()
         scored = self.detector.process(documents, explain=self._explained())
-        self.n_read += len(scored)
+        self.read = self.read.after(documents)
         self.n_scored += len(scored)
         self.n_flagged += sum(document.novel for document in scored)
         self.report.add(scored, self.detector.topic_energies_)
@@ -162,8 +193,8 @@ class NoveltyRun:
         with disk_trouble_with(str(path)):
             if self.options.output is not None and self.output is not None:
                 os.fsync(self.output.fileno())
-            notes = {"n_read": self.n_read, "output_bytes": self.output_bytes, "report": self.report.to_json()}
-            self.detector.save(path, notes)
+            run = Interrupted(self.read, _resolved(self.options.output), self.output_bytes, self.report.to_json())
+            self.detector.save(path, run.to_notes())
 
     def _write_page_sometimes(self) -> None:
         if time.monotonic() - self.page_written >= _PAGE_EVERY:
@@ -172,7 +203,7 @@ class NoveltyRun:
 
     def _write_pictures(self) -> None:
         page, plot = self.options.page, self.options.plot
-        if (page is None and plot is None) or not self.n_scored:
+        if page is None and plot is None:
             return
         self.report.problems = dict(self.reader.problems) | self._oddities()
         self.report.documents_per_second = self._speed()
@@ -188,6 +219,8 @@ class NoveltyRun:
     def _topics(self) -> list[tuple[str, ...]]:
         from sklearn.exceptions import NotFittedError
 
+        if not self.report.n_documents:
+            return []
         try:
             return self.detector.topics(10)
         except NotFittedError:
@@ -202,7 +235,7 @@ class NoveltyRun:
             parts.append(f"warming up: nothing is flagged in the first {self.detector.warm_up:,} documents")
         else:
             parts.append(f"threshold {self.detector.threshold_:.3f}")
-            if self.n_read == self.n_scored:
+            if not self.before.read.n_documents:
                 parts.append(f"warm-up {self.detector.warm_up:,} documents")
         parts.append(f"{self._speed():,.0f} documents/s")
         print(f"{self.source}: " + "; ".join(parts), file=sys.stderr)
@@ -225,6 +258,14 @@ class NoveltyRun:
         if self.options.input == "-" or self.options.follow or not Path(self.options.input).is_file():
             return None
         return self.reader.bytes_read / max(Path(self.options.input).stat().st_size, 1)
+
+
+def _opened(path: str, mode: str) -> Any:
+    return Path(path).open(mode)  # noqa: SIM115  (closed at the end of the run)
+
+
+def _resolved(path: str | None) -> str | None:
+    return None if path is None else str(Path(path).resolve())
 
 
 def _rule(threshold: Threshold | None) -> str:
