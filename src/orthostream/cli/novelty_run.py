@@ -101,8 +101,8 @@ class NoveltyRun:
                     break
         if self.read.n_documents < self.before.read.n_documents and not stop.is_set():
             raise UserError(
-                f"{self.source} has fewer documents than the {self.before.read.n_documents:,} that {self.options.state} was "
-                "made from; without --resume, all of it counts as new"
+                f"{self.source} has fewer documents than the {self.before.read.n_documents:,} that "
+                f"{self.options.state} was made from; without --resume, all of it counts as new"
             )
         if self.output is None:
             self._open_output()
@@ -260,8 +260,10 @@ class NoveltyRun:
         return self.reader.bytes_read / max(Path(self.options.input).stat().st_size, 1)
 
 
-def _opened(path: str, mode: str) -> Any:
-    return Path(path).open(mode)  # noqa: SIM115  (closed at the end of the run)
+def _opened(path: str, mode: str) -> BinaryIO:
+    """Open a file that is closed at the end of the run."""
+    file: BinaryIO = Path(path).open(mode)  # type: ignore[assignment]  # noqa: SIM115
+    return file
 
 
 def _resolved(path: str | None) -> str | None:

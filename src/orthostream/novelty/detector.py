@@ -94,7 +94,7 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     oddities_ : Counter
         How many documents were empty ("empty"), or so long that their end was left out ("cut").
     components_ : array (n_components, n_terms)
-        The atoms, rows orthonormal once there are more terms than atoms.
+        The atoms.
 
     Examples
     --------
@@ -311,23 +311,20 @@ class NovelDocumentDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return arriving(documents, _TOKENIZER if self.tokenizer is None else self.tokenizer)
 
     def _arriving(self, documents: Any) -> Arriving:
-        """Return documents that are of the same kind as those before."""
-        given = self._read(documents)
-        self._check_kind(given)
-        return given
+        return self._of_known_kind(self._read(documents))
 
-    def _check_kind(self, given: Arriving) -> None:
+    def _of_known_kind(self, given: Arriving) -> Arriving:
         is_text = given.documents is not None
         if self._takes_text is not None and len(given) and self._takes_text != is_text:
             known, other = ("texts", "a matrix") if self._takes_text else ("matrices of counts", "texts")
             raise ValueError(f"this detector has seen {known}, and now got {other}: use another detector.")
+        return given
 
     def _blocks(self, given: Arriving, size: int) -> Iterator[Arriving]:
         """Yield the documents of a call; the first ones decide whether texts or matrices come."""
         if not hasattr(self, "_model"):
             self._begin()
-        self._check_kind(given)
-        if len(given):
+        if len(self._of_known_kind(given)):
             self._takes_text = given.documents is not None
         self._model.oddities["cut"] += given.n_cut
         self.topic_energies_ = np.zeros(self._model.settings.n_components)

@@ -70,7 +70,9 @@ def stream(rng: Rng, steps: int, samples: int = 40, columns: int = COLUMNS) -> l
 
 
 def solver_of(contrast: Contrast, schedule: Any = None) -> StochasticFrankWolfe:
-    return StochasticFrankWolfe(SpectralBall(), SparseRunningMean(contrast, schedule, least_represented=0.0), post_step=PolarStep())
+    return StochasticFrankWolfe(
+        SpectralBall(), SparseRunningMean(contrast, schedule, least_represented=0.0), post_step=PolarStep()
+    )
 
 
 def begun(solver: StochasticFrankWolfe, rows: Any, dtype: Any = np.float64, seed: int = 0) -> State:

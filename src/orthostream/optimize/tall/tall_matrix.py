@@ -89,7 +89,9 @@ class TallMatrix:
             self.rows = np.zeros(self.shape, dtype=self.dtype)
         self.rows[batch.touched] = added
         if scale < _LEAST_SCALE:
-            self.rows *= self.dtype.type(scale)
+            # Only rows that are not zero: others may take no memory yet.
+            used = self.rows.any(axis=1)
+            self.rows[used] *= self.dtype.type(scale)
             scale = 1.0
         return self._next(scale, gram)
 
