@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from orthostream.cli.main import main
+from orthostream.compression.file.lock import open_locked
 from orthostream.novelty import NovelDocumentDetector
 
 from .conftest import Run
@@ -342,6 +343,40 @@ def test_a_state_of_other_settings_is_refused(news: Path, tmp_path: Path, inside
     assert state.read_bytes() == before
     changed = inside("novelty", news, "--threshold", "0.2", "--all", "--state", state)
     assert all(document["threshold"] == 0.2 for document in lines(changed.stdout))
+
+
+def test_what_holds_no_document_is_an_error(tmp_path: Path, inside: Callable[..., Done]) -> None:
+    path = tmp_path / "picture.jsonl"
+    path.write_bytes(bytes(range(256)) * 20)
+    done = inside("novelty", path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"orthostream: {path}: no document can be read: ".encode())
+
+
+def test_one_run_at_a_time_uses_a_state(news: Path, tmp_path: Path, inside: Callable[..., Done]) -> None:
+    state = tmp_path / "state"
+    with open_locked(tmp_path / "state.lock", create=True):
+        done = inside("novelty", news, *QUICK, "--state", state)
+    assert done.returncode == 2
+    assert done.stderr == f"orthostream: another run is using {state}\n".encode()
+    (tmp_path / "state.lock").unlink()
+    assert inside("novelty", news, *QUICK, "--state", state).returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state"]
+
+
+@pytest.mark.parametrize("option", ["--page", "--state"])
+def test_devices_and_links_are_not_replaced(
+    news: Path, tmp_path: Path, inside: Callable[..., Done], option: str
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = inside("novelty", news, *QUICK, option, pipe)
+    assert done.returncode == 2
+    assert b"is no ordinary file" in done.stderr
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    assert inside("novelty", news, *QUICK, option, link).returncode == 0
+    assert link.is_symlink() and target.is_file()
 
 
 def test_inputs_without_documents(tmp_path: Path, orthostream: Run, inside: Callable[..., Done]) -> None:

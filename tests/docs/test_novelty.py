@@ -16,5 +16,5 @@ def test_a_stream_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     stream = [["cocoa prices rose", "the bank cut interest rates"] * 50] * 10
     names = {"stream": stream}
     exec(_STREAM, names)
-    assert len(names["scores"]) == 100
+    assert names["detector"].n_documents_ == 1000
     assert Path("news.state").is_file()

@@ -328,6 +328,13 @@ def test_a_data_frame_is_no_list_of_documents() -> None:
     assert len(detector.score_then_learn(frame["text"])) == len(detector.score_then_learn(frame.to_dict("records")))
 
 
+def test_missing_values_of_tables() -> None:
+    detector = small()
+    assert len(detector.score_then_learn([{"title": "tin prices", "text": float("nan"), "id": float("nan")}])) == 1
+    with pytest.raises(TypeError, match=r"document 1 must be a text or a mapping, got float: a missing value\?"):
+        detector.score_then_learn(["tin", float("nan")])
+
+
 def test_no_documents_decide_nothing(counts: sparse.csr_array) -> None:
     detector = small()
     detector.score_then_learn([])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib.util
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,11 +150,33 @@ def run(options: argparse.Namespace) -> int:
         reader = DocumentReader(
             source, options.format, follow=options.follow, encoding=options.encoding, stop=stop, **fields
         )
-        with reader, NoveltyRun(options, detector, reader, shown) as going:
+        with _locked(options.state), reader, NoveltyRun(options, detector, reader, shown) as going:
             try:
                 return going.run(stop)
             except DocumentError as error:
                 raise UserError(f"{shown}: {str(error).removesuffix('.')}") from error
+
+
+@contextmanager
+def _locked(state: Path | None) -> Iterator[None]:
+    """Keep other runs from using the same state."""
+    if state is None:
+        yield
+        return
+    from orthostream.compression.file.lock import open_locked
+
+    path = state.with_name(f"{state.name}.lock")
+    try:
+        lock = open_locked(path, create=True)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        raise UserError(f"another run is using {state}") from error
+    with lock:
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -176,6 +201,9 @@ def _check(options: argparse.Namespace) -> None:
             raise UserError(f"there is no folder {path.parent} to write {path.name} to")
         if path.is_dir():
             raise UserError(f"{path} is a folder, not a file")
+    for path in filter(None, (options.page, options.plot, options.state)):
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path} is no ordinary file: it cannot be replaced by a new one")
     names = [path.resolve() for path in written] + ([] if options.input == _PIPE else [Path(options.input).resolve()])
     if len(set(names)) < len(names):
         raise UserError("input, output, page, plot and state must be different files")

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 #: Documents that are scored together, then learnt.
 _AT_ONCE = 100
 _INTERRUPTED = 130
-#: Seconds between two writings of the page while a file is followed.
-_PAGE_EVERY = 30.0
+#: Seconds between two writings of page and state while a file is followed: if documents come fast, and if they come
+#: slowly.
+_WRITE_EVERY, _WRITE_EVERY_IDLE = 30.0, 2.0
 
 
 class NoveltyRun:
@@ -53,7 +54,7 @@ class NoveltyRun:
         self.best: list[tuple[float, int, ScoredDocument]] = []
         self.began = time.monotonic()
         self.n_scored = self.n_flagged = 0
-        self.page_written = self.began
+        self.written = self.began
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +95,7 @@ class NoveltyRun:
                     self._save()
                     unsaved = 0
                 if self.options.follow:
-                    self._write_page_sometimes()
+                    unsaved = self._write_sometimes(unsaved, is_idle=len(documents) < _AT_ONCE)
                 if not self.options.quiet:
                     progress(self._share())
                 if stop.is_set():
@@ -104,6 +105,8 @@ class NoveltyRun:
                 f"{self.source} has fewer documents than the {self.before.read.n_documents:,} that "
                 f"{self.options.state} was made from; without --resume, all of it counts as new"
             )
+        if not self.n_scored and self.reader.problems and not self.read.n_documents:
+            raise UserError(f"{self.source}: no document can be read: {self.reader.problems.messages()[0]}")
         if self.output is None:
             self._open_output()
         self._write_best()
@@ -112,7 +115,7 @@ class NoveltyRun:
         if not self.options.quiet:
             self._summarise()
         if stop.is_set():
-            hint = "; add --resume to go on" if self.options.state is not None and not self.options.resume else ""
+            hint = "; add --resume to go on" if self.options.state is not None and self.options.top is None else ""
             print(f"orthostream: interrupted after {self.read.n_documents:,} documents{hint}", file=sys.stderr)
             return _INTERRUPTED
         return 0
@@ -194,12 +197,16 @@ class NoveltyRun:
             if self.options.output is not None and self.output is not None:
                 os.fsync(self.output.fileno())
             run = Interrupted(self.read, _resolved(self.options.output), self.output_bytes, self.report.to_json())
-            self.detector.save(path, run.to_notes())
+            self.detector.save(path.resolve(), run.to_notes())
 
-    def _write_page_sometimes(self) -> None:
-        if time.monotonic() - self.page_written >= _PAGE_EVERY:
-            self._write_pictures()
-            self.page_written = time.monotonic()
+    def _write_sometimes(self, unsaved: int, *, is_idle: bool) -> int:
+        """Write page and state while a file is followed; return how many documents the state lacks."""
+        if time.monotonic() - self.written < (_WRITE_EVERY_IDLE if is_idle else _WRITE_EVERY):
+            return unsaved
+        self._save()
+        self._write_pictures()
+        self.written = time.monotonic()
+        return 0
 
     def _write_pictures(self) -> None:
         page, plot = self.options.page, self.options.plot
@@ -211,7 +218,9 @@ class NoveltyRun:
         topics = self._topics()
         if page is not None:
             with disk_trouble_with(str(page)):
-                write_whole(page, stream_page(self.report, topics, Path(self.source).name).encode("utf-8", "replace"))
+                write_whole(
+                    page.resolve(), stream_page(self.report, topics, Path(self.source).name).encode("utf-8", "replace")
+                )
         if plot is not None:
             with disk_trouble_with(str(plot)):
                 save_plot(self.report, topics, plot)

@@ -45,11 +45,12 @@ def arriving(documents: Any, tokenizer: Tokenizer) -> Arriving:
     >>> found.counts.terms, found.documents[1].title
     (['cocoa', 'prices', 'Tin', 'fall'], 'Tin')
     """
-    if isinstance(documents, str | bytes | Mapping | Document):
+    is_sparse = sparse.issparse(documents)
+    if isinstance(documents, str | bytes | Document) or (isinstance(documents, Mapping) and not is_sparse):
         raise TypeError(
             f"documents must be a list of documents, got a single {type(documents).__name__}: wrap it in a list."
         )
-    if sparse.issparse(documents) or (isinstance(documents, np.ndarray) and documents.dtype.kind in "biufc"):
+    if is_sparse or (isinstance(documents, np.ndarray) and documents.dtype.kind in "biufc"):
         matrix: Any = documents
         if matrix.ndim != 2:
             raise ValueError(f"a matrix of counts must have two dimensions, got {matrix.ndim}.")
@@ -94,10 +95,12 @@ def as_document(document: Any, place: int = 0) -> Document:
             raise ValueError(f"document {place} has neither 'text' nor 'title', but {sorted(map(str, document))}.")
         identity, time = _text(document, ID), _text(document, TIME)
         return Document.of(body or "", title or "", identity or "", time or "")
-    raise TypeError(f"document {place} must be a text or a mapping, got {type(document).__name__}.")
+    hint = ": a missing value?" if document is None or document != document else ""
+    raise TypeError(f"document {place} must be a text or a mapping, got {type(document).__name__}{hint}.")
 
 
 def _text(document: Mapping[Any, Any], names: tuple[str, ...]) -> str | None:
     """Return the first of some fields that is there, as text."""
-    found = next((document[name] for name in names if document.get(name) is not None), None)
+    # NaN is how tables mark what is missing.
+    found = next((value for name in names if (value := document.get(name)) is not None and value == value), None)
     return None if found is None else str(found)

@@ -168,7 +168,8 @@ def _check_counts(values: Any) -> None:
     if not np.isfinite(values).all():
         raise ValueError(f"counts must be finite, got {values[~np.isfinite(values)][0]} among them.")
     if len(values) and values.min() < 0:
-        raise ValueError(f"counts must not be negative, got {values.min():g} among them.")
+        hint = " (HashingVectorizer needs alternate_sign=False)"
+        raise ValueError(f"counts must not be negative, got {values.min():g} among them{hint}.")
     fractions = (values > 0) & (values < 1)
     if fractions.any():
         raise ValueError(

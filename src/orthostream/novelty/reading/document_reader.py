@@ -60,8 +60,8 @@ class DocumentReader:
     encoding : str, default "utf-8"
         UTF-16 and UTF-32 are recognised by their byte order mark.
     stop : Event, optional
-        Ends the reading within 0.2 s of being set, after the last complete document; unless the stream blocks, as
-        only pipes and files that are followed do not.
+        Ends the reading within 0.2 s of being set, after the last complete document, if the source is a pipe or a file
+        that is followed. Other streams end when their next read returns.
 
     Attributes
     ----------

@@ -15,7 +15,8 @@ _SHARES = np.geomspace(0.3, 0.05, 16)
 #: Shape parameters that are tried, and the weight of those near the usual one where quantiles decide nothing.
 _SHAPES = np.linspace(-1.0, 0.4, 29)
 _USUAL_SHAPE, _PULL = -0.2, 1e-3
-#: In a steady stream at most so many times the rate are flagged, however badly the tail is fitted.
+#: In a steady stream at most so many times the rate, and at least that part of it, is flagged, however badly the tail
+#: is fitted. Scores also have an upper limit, which an extrapolation does not know.
 _MOST_FLAGGED = 3.0
 _LEAST_SCORES = 100
 
@@ -27,8 +28,9 @@ class FalseAlarmRate(Threshold):
     squares to the quantiles from 0.7 to 0.95 of the recent scores. The highest scores are not used, so that novel
     documents, if they are fewer than one in twenty, hardly raise the threshold. On simulated scores the share of
     flagged documents was up to 1.6 times a rate of 0.01, and up to 3 times a rate of 0.002: far extrapolation is
-    uncertain. Some streams have no such tail, for instance logs that repeat a few sentences; therefore the threshold is
-    never below the quantile that flags three times the rate.
+    uncertain. Some streams have no such tail, for instance logs that repeat a few sentences, or short documents most of
+    which score 1; therefore the threshold stays between the quantiles that flag three times the rate and a third of
+    it.
 
     Parameters
     ----------
@@ -67,10 +69,8 @@ class FalseAlarmRate(Threshold):
         best = int(np.argmin(misfits + _PULL * np.square(_SHAPES - _USUAL_SHAPE)))
         far = _growth(np.array([_SHARES[0] / self.rate]), _SHAPES[best : best + 1])[0, 0]
         fitted = float(quantiles.mean() + scales[best] * (far - growth[best].mean()))
-        if self.rate * len(memory) >= 1.0:
-            # Scores have a limit that an extrapolation does not know.
-            fitted = min(fitted, float(memory.max()))
-        return max(fitted, float(np.quantile(memory, 1.0 - _MOST_FLAGGED * self.rate)))
+        low, high = np.quantile(memory, [1.0 - _MOST_FLAGGED * self.rate, 1.0 - self.rate / _MOST_FLAGGED])
+        return float(np.clip(fitted, low, high))
 
 
 def _growth(ratios: FloatArray, shapes: FloatArray) -> FloatArray:
