@@ -167,7 +167,6 @@ def rewritten(saved: bytes, path: Path, change: Callable[[dict[str, object], dic
         lambda header, arrays: arrays.update({"threshold": np.full(5, np.nan)}),
         lambda header, arrays: arrays.pop("words"),
     ],
-    ids=str,
 )
 def test_hostile_content_is_refused(saved: bytes, tmp_path: Path, change: Callable[..., None]) -> None:
     path = rewritten(saved, tmp_path, change)
