@@ -70,7 +70,7 @@ def _reasons(explanation: Explanation | None) -> str:
     )
     return (
         '<div class="reasons">'
-        + _list("New terms", "no single term stands out", terms, ' class="terms"', _unseen(explanation.unseen))
+        + _list("In no topic", "no single term stands out", terms, ' class="terms"', _unseen(explanation.unseen))
         + _list("Nearest topics", "none", topics)
         + _list("Closest earlier documents", "none", nearest)
         + "</div>"
